@@ -2410,9 +2410,7 @@ CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
 
 /**
  * cuMemMap() - map a memory, or a team's window, in a reservation
- * @ptr: a multiple of G, in a reservation; the range there has no mappings. As with NVIDIA's
- *	driver, it may go on over the reservation's end: into other reservations, up to 16, and
- *	addresses that nothing else in the process has
+ * @ptr: a multiple of G, in one reservation; the range there has no mappings
  * @size: bytes; a memory's size; of a team, a multiple of G, at most its size
  * @offset: 0
  * @handle: of a memory or a team; also a released one, as long as it has a mapping

@@ -513,9 +513,7 @@ struct memcast_reservation_free {
 #define MEMCAST_MAP_STRICT	(1U << 1)
 /*
  * Map as the driver API does: a memory only as a whole (else EOPNOTSUPP), chunks of it at
- * multiples of MEMCAST_GRANULARITY; a window only from the team's beginning. The mapping may go on
- * over its reservation's end: into up to 16 others, which cannot be freed then, and into addresses
- * that nothing has.
+ * multiples of MEMCAST_GRANULARITY; a window only from the team's beginning.
  */
 #define MEMCAST_MAP_WHOLE	(1U << 2)
 
@@ -523,7 +521,7 @@ struct memcast_reservation_free {
  * struct memcast_map - ioctl(MEMCAST_MAP)
  * @handle: a memory or a team; the call waits until a team is complete
  * @flags: mask of MEMCAST_MAP_… and MEMCAST_NO_WAIT
- * @address: inside one reservation (but see MEMCAST_MAP_WHOLE), without mappings there yet
+ * @address: inside one reservation, without mappings there yet
  * @bytes: multiple of the granularity
  * @offset: bytes into the object
  * @member: with MEMCAST_MAP_REPLICA: which member's, in the order of joining

@@ -55,7 +55,7 @@ static bool describe_reservation(struct mc_client *client, const struct mc_devic
 	if (!reservation)
 		return false;
 	info->out_reservation = reservation->start;
-	info->out_reservation_bytes = READ_ONCE(reservation->reach) - reservation->start;
+	info->out_reservation_bytes = reservation->end - reservation->start;
 	down_read(&reservation->lock);
 	of_heap = reservation->of_heap;
 	mapping = mc_mapping_find(reservation, info->address);

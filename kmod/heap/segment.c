@@ -13,7 +13,6 @@
 static int segment_map(struct mc_call *call, struct mc_segment *segment,
 		       struct mc_memory *memory, u64 from)
 {
-	struct mc_overhang none = {};
 	struct mc_mapping *mapping;
 
 	segment->memory = memory;
@@ -22,7 +21,7 @@ static int segment_map(struct mc_call *call, struct mc_segment *segment,
 	mapping = mc_mapping_new(call, segment->reservation, &memory->object,
 				 segment->start, from,
 				 min_t(u64, segment->bytes, memory->object.bytes - from));
-	return mapping ? mc_mapping_insert(call, mapping, &none) : -ENOMEM;
+	return mapping ? mc_mapping_insert(call, mapping) : -ENOMEM;
 }
 
 /* Maps new memory, which other processes can import if the heap is shared. */

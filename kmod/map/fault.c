@@ -197,8 +197,7 @@ static bool is_lost(const struct mc_reservation *reservation, const struct mc_ma
 
 static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *lack)
 {
-	struct mc_reservation *borrower = mc_borrower(vmf->vma->vm_private_data, vmf->address);
-	struct mc_reservation *reservation = borrower ?: vmf->vma->vm_private_data;
+	struct mc_reservation *reservation = vmf->vma->vm_private_data;
 	struct mc_mapping *mapping;
 	vm_fault_t ret = VM_FAULT_SIGSEGV;
 	unsigned long offset;
@@ -226,8 +225,6 @@ static vm_fault_t look_and_insert(struct vm_fault *vmf, bool huge, struct lack *
 				  lack);
 	}
 	up_read(&reservation->lock);
-	if (unlikely(borrower))
-		mc_reservation_put(borrower);
 	return ret;
 }
 

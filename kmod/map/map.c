@@ -46,31 +46,9 @@ static int map_check(struct mc_call *call, struct mc_object *object)
 			      object->bytes, object->granularity);
 }
 
-/* Return: the reservation that a mapping begins in, held, and also ends in where it has to. */
-static struct mc_reservation *reservation_for(struct mc_call *call)
-{
-	struct memcast_map *map = call->arg;
-	bool may_go_on = map->flags & MEMCAST_MAP_WHOLE;
-	struct mc_reservation *reservation;
-	int ret;
-
-	ret = mc_check_range(call, NULL, map->address, map->bytes, TASK_SIZE_MAX, PAGE_SIZE);
-	if (ret)
-		return ERR_PTR(ret);
-	reservation = mc_reservation_around(call, map->address,
-					    may_go_on ? PAGE_SIZE : map->bytes);
-	/* a mapping that reached over the end was there when the address was looked up */
-	if (!IS_ERR(reservation) && map->address >= reservation->end) {
-		mc_reservation_put(reservation);
-		return ERR_PTR(mc_fail(call, -EINVAL, "something is mapped there already"));
-	}
-	return reservation;
-}
-
 static int map_object(struct mc_call *call, struct mc_object *object)
 {
 	struct memcast_map *map = call->arg;
-	struct mc_overhang overhang = {};
 	struct mc_reservation *reservation;
 	struct mc_mapping *mapping;
 	struct mc_member *replica;
@@ -82,7 +60,7 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	replica = map_replica(call, object);
 	if (IS_ERR(replica))
 		return PTR_ERR(replica);
-	reservation = reservation_for(call);
+	reservation = mc_reservation_around(call, map->address, map->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
 	if (object->type == MEMCAST_TYPE_TEAM) {
@@ -91,12 +69,6 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 		if (ret)
 			goto put_reservation;
 	}
-	if (map->bytes > reservation->end - map->address) {
-		ret = mc_overhang_find(call, &overhang, reservation->end,
-				       map->address + map->bytes);
-		if (ret)
-			goto put_overhang;
-	}
 
 	mapping = mc_mapping_new(call, reservation, object, map->address, map->offset,
 				 map->bytes);
@@ -104,12 +76,10 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 		mapping->replica = replica;
 		mapping->strict = map->flags & MEMCAST_MAP_STRICT;
 		mapping->handle = map->handle;
-		ret = mc_mapping_insert(call, mapping, &overhang);
+		ret = mc_mapping_insert(call, mapping);
 	} else {
 		ret = -ENOMEM;
 	}
-put_overhang:
-	mc_overhang_put(&overhang);
 put_reservation:
 	mc_reservation_put(reservation);
 	return ret;
@@ -164,7 +134,6 @@ int mc_unmap(struct mc_call *call)
 {
 	struct memcast_unmap *unmap = call->arg;
 	struct mc_reservation *reservation;
-	struct mc_reservation *lenders = NULL;
 	struct interval_tree_node *node;
 	unsigned long first, last;
 	LIST_HEAD(removed);
@@ -181,13 +150,10 @@ int mc_unmap(struct mc_call *call)
 	/* most ranges are one mapping */
 	if (!node || node->start != first || node->last != last)
 		ret = unmap_check(call, reservation, first, last);
-	if (!ret) {
+	if (!ret)
 		mc_mappings_remove(reservation, node, first, last, &removed);
-		lenders = mc_lend_end(reservation);
-	}
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
-	mc_overhang_end(lenders);
 	mc_reservation_put(reservation);
 	return ret;
 }

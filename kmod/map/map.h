@@ -34,13 +34,6 @@ struct mc_reservation {
 	bool of_block;			/* and one block has all of it */
 	bool zapped;			/* page tables show nothing of what is being removed */
 	struct mc_unmapped unmapped;
-	/* a mapping that reaches over the end: see lend.c */
-	unsigned long reach;		/* the end, or that of such a mapping; read lockless */
-	struct mc_reservation *lender;	/* the first of those that lend it addresses, held */
-	struct mc_reservation *next_lender;	/* protected by the borrower's lock */
-	struct mc_reservation *borrower;	/* whom it lends its first addresses, held */
-	unsigned long lent_last;	/* the last of these */
-	bool spare;			/* made to lend its addresses, and not the program's */
 };
 
 /*
@@ -55,7 +48,6 @@ static inline bool mc_vma_wants_exec(const struct vm_area_struct *vma)
 unsigned long mc_reservation_place(struct file *file, unsigned long hint, unsigned long bytes,
 				   unsigned long pgoff, unsigned long flags);
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
-struct mc_reservation *mc_reservation_lookup(struct mc_client *client, u64 address);
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);
 struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address);
@@ -64,6 +56,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
+void mc_reservation_put(struct mc_reservation *reservation);
 void mc_client_each_reservation(struct mc_client *client, unsigned long from,
 				bool (*act)(struct mc_reservation *reservation, void *data),
 				void *data);
@@ -76,28 +69,6 @@ static inline void mc_reservation_zap(struct mc_reservation *reservation,
 	trace_memcast_zap(first, last - first + 1);
 	unmap_mapping_range(&reservation->client->mapping, first, last - first + 1, 1);
 }
-
-/* ---- overhang.c: mappings that reach over the end of their reservation ---- */
-
-/* The reservations that a mapping is to reach into */
-struct mc_overhang {
-	unsigned int count;
-	struct mc_reservation *lender[16];
-};
-
-int mc_overhang_find(struct mc_call *call, struct mc_overhang *overhang, unsigned long address,
-		     unsigned long end);
-void mc_overhang_put(struct mc_overhang *overhang);
-void mc_overhang_end(struct mc_reservation *lender);
-
-/* ---- lend.c: who has the mappings at an address ---- */
-
-struct mc_reservation *mc_borrower(struct mc_reservation *reservation, unsigned long address);
-int mc_lend(struct mc_call *call, struct mc_overhang *overhang,
-	    struct mc_reservation *borrower, unsigned long last);
-struct mc_reservation *mc_lend_end(struct mc_reservation *borrower);
-void mc_reservation_put(struct mc_reservation *reservation);
-void mc_lenders_put(struct mc_reservation *lender);
 
 /* ---- mapping.c ---- */
 
@@ -136,8 +107,7 @@ struct mc_mapping *mc_mapping_find(struct mc_reservation *reservation,
 struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *reservation,
 				  struct mc_object *object, unsigned long address,
 				  unsigned long offset, unsigned long bytes);
-int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
-		      struct mc_overhang *overhang);
+int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping);
 int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 		      unsigned long first, unsigned long last);
 void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree_node *node,

@@ -116,20 +116,16 @@ void mc_mappings_free(struct list_head *removed)
  */
 void mc_mappings_undo(struct mc_reservation *reservation)
 {
-	unsigned long first = reservation->start, last;
-	struct mc_reservation *lenders;
+	unsigned long first = reservation->start, last = reservation->end - 1;
 	LIST_HEAD(removed);
 
 	down_write(&reservation->lock);
 	reservation->dead = true;
-	last = reservation->reach - 1;
 	mc_mappings_remove(reservation,
 			   interval_tree_iter_first(&reservation->mappings, first, last),
 			   first, last, &removed);
-	lenders = mc_lend_end(reservation);
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
-	mc_lenders_put(lenders);
 }
 
 /* Return: a mapping that is in no tree yet, a user of its object; or NULL. */
@@ -153,8 +149,7 @@ struct mc_mapping *mc_mapping_new(struct mc_call *call, struct mc_reservation *r
 	return mapping;
 }
 
-static int mapping_link(struct mc_call *call, struct mc_mapping *mapping,
-			struct mc_overhang *overhang)
+static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 {
 	struct mc_reservation *reservation = mapping->reservation;
 	struct mc_object *object = mapping->object;
@@ -169,16 +164,13 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping,
 	if (READ_ONCE(call->client->ended)) {
 		/* mc_client_unmap() may have gone by already */
 		ret = -ESRCH;
-	} else if (reservation->dead || reservation->retiring || reservation->spare) {
+	} else if (reservation->dead || reservation->retiring) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	} else if (interval_tree_iter_first(&reservation->mappings,
 					    mapping->va.start,
 					    mapping->va.last)) {
 		ret = mc_fail(call, -EINVAL, "something is mapped there already");
 	} else {
-		ret = mc_lend(call, overhang, reservation, mapping->va.last);
-	}
-	if (!ret) {
 		interval_tree_insert(&mapping->va, &reservation->mappings);
 		if (object->type == MEMCAST_TYPE_TEAM) {
 			struct mc_team *team = mc_team(object);
@@ -195,19 +187,17 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping,
 }
 
 /*
- * Puts a mapping into its trees, or frees it. If it reaches over its reservation's end, @overhang
- * has what is behind; else it has nothing. Takes the locks of reservations and team.
+ * Puts a mapping into its trees, or frees it. Takes the locks of reservation and team.
  * Return: 0, or an error.
  */
-int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping,
-		      struct mc_overhang *overhang)
+int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 {
 	int ret;
 
 	/* another thread may unmap it as soon as it is in the trees */
 	atomic_long_inc(&mc_stats.mappings);
 	atomic_long_inc(&call->client->mapping_count);
-	ret = mapping_link(call, mapping, overhang);
+	ret = mapping_link(call, mapping);
 	if (ret) {
 		atomic_long_dec(&call->client->mapping_count);
 		atomic_long_dec(&mc_stats.mappings);

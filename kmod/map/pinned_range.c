@@ -250,17 +250,14 @@ int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u6
 int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 		  void *buffer, int bytes, int write)
 {
-	struct mc_reservation *borrower = mc_borrower(vma->vm_private_data, address);
-	struct mc_reservation *reservation = borrower ?: vma->vm_private_data;
+	struct mc_reservation *reservation = vma->vm_private_data;
 	struct mc_pinned_range pinned;
 	unsigned int i;
 	int ret;
 
 	pinned.spot = kmalloc_array(mc_spots(write), sizeof(*pinned.spot), GFP_KERNEL_ACCOUNT);
-	if (!pinned.spot) {
-		ret = -ENOMEM;
-		goto put_borrower;
-	}
+	if (!pinned.spot)
+		return -ENOMEM;
 	ret = mc_pinned_range_get(&pinned, reservation, address, bytes, MC_ANY_DEVICE, write);
 	if (ret) {
 		ret = -EIO;
@@ -275,8 +272,5 @@ int mc_vma_access(struct vm_area_struct *vma, unsigned long address,
 	mc_pinned_range_put(&pinned);
 free_spots:
 	kfree(pinned.spot);
-put_borrower:
-	if (borrower)
-		mc_reservation_put(borrower);
 	return ret;
 }

@@ -9,6 +9,21 @@
 
 static const struct vm_operations_struct reservation_ops;
 
+static void reservation_free(struct kref *kref)
+{
+	struct mc_reservation *reservation =
+		container_of(kref, struct mc_reservation, kref);
+
+	mc_free(reservation->client->account, reservation, sizeof(*reservation));
+	atomic_long_dec(&mc_stats.reservations);
+}
+
+/* Lets go of the struct, which does not end the reservation. */
+void mc_reservation_put(struct mc_reservation *reservation)
+{
+	kref_put(&reservation->kref, reservation_free);
+}
+
 /*
  * mremap() copies the VMA, and moves its page-table entries to the copy, before it asks whether the
  * VMA may be moved; then it moves them back. The copy stays if there is no memory to remove it
@@ -59,8 +74,9 @@ static struct mc_reservation *reservation_of(struct mc_client *client,
 	return vma->vm_private_data;
 }
 
-/* Return: the reservation whose VMA is at an address, held, or NULL. Takes mmap_lock. */
-struct mc_reservation *mc_reservation_lookup(struct mc_client *client, u64 address)
+/* Return: the reservation around an address, held, or NULL. Takes mmap_lock. */
+struct mc_reservation *mc_reservation_find(struct mc_client *client,
+					   u64 address)
 {
 	struct mc_reservation *reservation = NULL;
 	struct vm_area_struct *vma;
@@ -75,25 +91,6 @@ struct mc_reservation *mc_reservation_lookup(struct mc_client *client, u64 addre
 		kref_get(&reservation->kref);
 	mmap_read_unlock(client->mm);
 	return reservation;
-}
-
-/*
- * Return: the reservation that has the mappings at an address, held, or NULL. Takes mmap_lock. It
- * ends before the address if another one has lent that.
- */
-struct mc_reservation *mc_reservation_find(struct mc_client *client,
-					   u64 address)
-{
-	struct mc_reservation *reservation = mc_reservation_lookup(client, address);
-	struct mc_reservation *borrower;
-
-	if (!reservation)
-		return NULL;
-	borrower = mc_borrower(reservation, address);
-	if (likely(!borrower))
-		return reservation;
-	mc_reservation_put(reservation);
-	return borrower;
 }
 
 /* As mc_reservation_find(), for a call: an error with the reason instead of NULL. */
@@ -139,7 +136,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 	reservation = mc_reservation_at(call, address);
 	if (IS_ERR(reservation))
 		return reservation;
-	if (bytes > READ_ONCE(reservation->reach) - address) {
+	if (bytes > reservation->end - address) {
 		mc_reservation_put(reservation);
 		return ERR_PTR(mc_fail(call, -EINVAL,
 				       "%llu bytes from %#llx leave the reservation",
@@ -202,7 +199,6 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	reservation->client = client;
 	reservation->start = vma->vm_start;
 	reservation->end = vma->vm_end;
-	reservation->reach = vma->vm_end;
 	init_rwsem(&reservation->lock);
 	reservation->mappings = RB_ROOT_CACHED;
 	atomic_long_inc(&mc_stats.reservations);
@@ -248,11 +244,6 @@ static int reservation_retire(struct mc_call *call,
 			      reservation->end - reservation->start);
 	else if (reservation->retiring || reservation->dead)
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
-	else if (reservation->borrower)
-		ret = mc_fail(call, -EINVAL,
-			      "a mapping reaches into it, over the end of the reservation before it");
-	else if (reservation->lender)
-		ret = mc_fail(call, -EINVAL, "a mapping still reaches over its end");
 	else if (!(free->flags & MEMCAST_FREE_MAPPED) &&
 		 !RB_EMPTY_ROOT(&reservation->mappings.rb_root))
 		ret = mc_fail(call, -EINVAL, "something is still mapped in it");
@@ -282,9 +273,9 @@ int mc_reservation_free(struct mc_call *call)
 
 	if (free->flags & ~MEMCAST_FREE_MAPPED || free->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
-	reservation = mc_reservation_lookup(call->client, free->address);
-	if (!reservation)
-		return mc_fail(call, -EINVAL, "%#llx is not in a reservation", free->address);
+	reservation = mc_reservation_at(call, free->address);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
 	ret = reservation_retire(call, reservation);
 	if (!ret) {
 		error = vm_munmap(free->address, free->bytes);
