@@ -44,7 +44,7 @@ static struct json_object *text_new(char *text, size_t size)
 {
 	text[size - 1] = '\0';
 	for (char *at = text; *at; at++)
-		if (*at & 0x80)
+		if (*at & 0x80 || *at < ' ' || *at == 0x7f)
 			*at = '?';
 	return json_object_new_string(text);
 }

@@ -189,7 +189,6 @@ void translate_fence(struct translator *t)
 	LLVMBuildFence(t->builder, full ? LLVMAtomicOrderingSequentiallyConsistent :
 		       LLVMAtomicOrderingAcquireRelease, false, "");
 	checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE | PTX_ORDER_RELEASE));
-	note_deed(t);
 }
 
 /* cvta.space d, a: shared addresses get the window's address; cvta.to.space takes it away. */

@@ -7,6 +7,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,8 +62,17 @@ static const struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/*
+ * LLVM takes accesses of a loop whose turns have no order for accesses that have none within a turn
+ * either, where it makes groups of them; it must make none.
+ */
 static void initialise(void)
 {
+	static const char *const options[] = {
+		"memcast-ptx", "-enable-interleaved-mem-accesses=false",
+	};
+
+	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
 	ptx_run_line_at = line_table_find;
 	LLVMInitializeX86TargetInfo();
 	LLVMInitializeX86Target();

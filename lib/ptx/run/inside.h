@@ -156,7 +156,8 @@ struct runner {
 	uint32_t spares;
 	void (*call)(void *data);	/* what a fiber wants to run on that stack */
 	void *call_data;
-	sigjmp_buf back;
+	sigjmp_buf back, peek_back;
+	bool peeks;			/* at a word that may be gone: see waits.c */
 	int signal;			/* what has ended the launch here */
 	uintptr_t address, rip, rsp;
 	bool store;

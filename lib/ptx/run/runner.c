@@ -11,6 +11,7 @@
 
 #include "inside.h"
 
+#define ROUNDS		64		/* after so many the next block starts */
 #define SPARES_MOST	8		/* clusters' memory that a runner keeps */
 
 static __thread struct runner *here;
@@ -292,11 +293,15 @@ static bool all_rounds(struct runner *runner)
 static void work(struct runner *runner, struct ptx_grid *grid)
 {
 	struct waiting waiting = {};
+	uint32_t rounds = 0;
 
 	while (!grid->failed) {
-		if (all_rounds(runner)) {
+		bool happened = all_rounds(runner);
+
+		if (happened) {
 			wait_over(runner, &waiting);
-			if (runner->active)
+			/* what goes on may still wait for a block that has not started */
+			if (runner->active && ++rounds % ROUNDS)
 				continue;
 		}
 		if (start_next(runner, grid)) {
@@ -306,7 +311,8 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 		/* nothing of this grid is left for this runner */
 		if (!runner->active && grid->started >= grid->clusters)
 			break;
-		wait_outside(runner, &waiting);
+		if (!happened)
+			wait_outside(runner, &waiting);
 	}
 	wait_over(runner, &waiting);
 }
@@ -314,6 +320,8 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 /* The signal handler calls this in the thread that runs the block. */
 static void caught(int number, uintptr_t address, uintptr_t rip, uintptr_t rsp, bool store)
 {
+	if (here->peeks)
+		siglongjmp(here->peek_back, 1);
 	here->signal = number;
 	here->address = address;
 	here->rip = rip;
@@ -330,6 +338,7 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 
 	runner->grid = grid;
 	runner->call = NULL;
+	runner->peeks = false;
 	memset(runner->reached, 0, sizeof(runner->reached));
 	if (!sigsetjmp(runner->back, 1)) {
 		if (host->catch)

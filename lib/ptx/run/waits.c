@@ -5,7 +5,9 @@
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -75,7 +77,7 @@ static void look_at_block(struct groups *groups, const struct ptx_block *block)
 	}
 }
 
-static uint64_t word_at(uint64_t looked_at)
+static uint64_t load_word(uint64_t looked_at)
 {
 	const void *address = (void *)(looked_at & PTX_LOOKED_ADDRESS);
 
@@ -91,6 +93,32 @@ static uint64_t word_at(uint64_t looked_at)
 	}
 }
 
+/*
+ * Reads the word that a thread has looked at last. Its memory may have been unmapped since: then it
+ * is forgotten. Return: the word, or 0.
+ */
+static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
+{
+	sigset_t faults;
+	uint64_t word;
+
+	if (!thread->looked_at)
+		return 0;
+	if (sigsetjmp(runner->peek_back, 0)) {
+		runner->peeks = false;
+		sigemptyset(&faults);
+		sigaddset(&faults, SIGSEGV);
+		sigaddset(&faults, SIGBUS);
+		pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+		thread->looked_at = 0;
+		return 0;
+	}
+	runner->peeks = true;
+	word = load_word(thread->looked_at);
+	runner->peeks = false;
+	return word;
+}
+
 static int describe_address(const struct runner *runner, const struct fiber *fiber, char *text,
 			    size_t size)
 {
@@ -104,11 +132,11 @@ static int describe_address(const struct runner *runner, const struct fiber *fib
 	if (offset < (uint64_t)fiber->at.cluster_nctarank * PTX_SHARED_WINDOW)
 		return snprintf(text, size, "for byte %" PRIu64 " of shared memory, which is %#" PRIx64,
 				offset % PTX_SHARED_WINDOW - PTX_SHARED_FIRST,
-				word_at(fiber->at.looked_at));
+				fiber->last_word);
 	if (host->memory)
 		host->memory(address, memory, sizeof(memory));
 	return snprintf(text, size, "for the word at %#" PRIx64 "%s%s, which is %#" PRIx64, address,
-			*memory ? ", " : "", memory, word_at(fiber->at.looked_at));
+			*memory ? ", " : "", memory, fiber->last_word);
 }
 
 static int describe_group(const struct runner *runner, const struct group *group, char *text,
@@ -171,7 +199,7 @@ static void tell(const struct runner *runner, struct waiting *waiting, uint64_t 
  */
 bool has_progressed(struct fiber *fiber)
 {
-	uint64_t looked = fiber->at.looked_at, word = looked ? word_at(looked) : 0;
+	uint64_t word = word_at(fiber->at.block->runner, &fiber->at), looked = fiber->at.looked_at;
 	bool same = looked == fiber->last_looked && word == fiber->last_word &&
 		    fiber->at.deeds == fiber->last_deeds;
 
