@@ -87,7 +87,7 @@ void compile_image(struct compiling *all, const char *path, const struct image *
 	pid_t child[JOBS_MOST];
 	struct ptx_log log;
 	uint32_t jobs = all->jobs < JOBS_MOST ? all->jobs : JOBS_MOST;
-	int pipes[2], count;
+	int pipes[2], count, status;
 
 	if (!image->texts_count)
 		return;
@@ -116,7 +116,8 @@ void compile_image(struct compiling *all, const char *path, const struct image *
 		if (child[i] > 0) {
 			if (all->stopped)
 				kill(child[i], SIGTERM);
-			waitpid(child[i], NULL, 0);
+			if (waitpid(child[i], &status, 0) < 0 || status)
+				all->incomplete = true;
 		}
 	all->object->code_free(code);
 }

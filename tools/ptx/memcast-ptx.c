@@ -196,5 +196,5 @@ int main(int argc, char **argv)
 	if (!request.quiet)
 		printf("%u functions are compiled; %u cannot be\n", request.all.compiled,
 		       request.all.lacking);
-	return request.failed;
+	return request.failed || request.all.stopped || request.all.incomplete;
 }

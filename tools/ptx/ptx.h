@@ -38,6 +38,7 @@ struct compiling {
 	bool shows;			/* how far it is */
 	uint32_t compiled, lacking;	/* functions so far */
 	bool stopped;			/* by @until */
+	bool incomplete;		/* a process that compiles ended before its time */
 };
 
 double now(void);

@@ -210,7 +210,7 @@ compile_ahead() {
 		while IFS= read -r file; do
 			! grep -aqF .nvFatBinSegment "$file" 2>/dev/null || files+=("$file")
 		done < <(printf '%s\n' "$word"; LD_LIBRARY_PATH=$(library_path) ldd "$word" 2>/dev/null |
-			 sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p')
+			 sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' || true)	# a script has no libraries
 	done
 	[ ${#files[@]} -gt 0 ] || return 0
 	! kvm_works || target=
@@ -219,9 +219,11 @@ compile_ahead() {
 	done+=/ahead.$({ echo "$target ${settings[*]}"
 		stat -c '%n %s %Y' "$libraries/memcast-ptx.so" "${files[@]}"; } | sha256sum | cut -c1-32)
 	[ ! -e "$done" ] || return 0
-	env "${settings[@]}" "$build/tools/memcast-ptx" --quiet --progress --seconds 120 $target \
-		"${files[@]}" >&2 || true
-	[ ! -d "${done%/*}" ] || : >"$done" || true
+	# what was not compiled to its end is tried again; a link that another user made is not followed
+	if env "${settings[@]}" "$build/tools/memcast-ptx" --quiet --progress --seconds 120 $target \
+		"${files[@]}" >&2 && [ -O "${done%/*}" ]; then
+		(set -C; : >"$done") 2>/dev/null || true
+	fi
 }
 
 # Prints the program's environment: with --host that of this script, without the variables of its
