@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -253,7 +254,7 @@ static void read_log(int log, unsigned long *chosen, unsigned long *other)
 		if (!at)
 			continue;
 		at += strlen("-> Algo ");
-		if (!strncmp(at, option.algorithm, strlen(option.algorithm)) &&
+		if (!strncasecmp(at, option.algorithm, strlen(option.algorithm)) &&
 		    at[strlen(option.algorithm)] == ' ')
 			++*chosen;
 		else
