@@ -18,13 +18,12 @@
  */
 #define _GNU_SOURCE
 #include <ctype.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "memcast/view.h"
+#include "catch_faults.h"
 
 #define GROUP "faults"
 #include "translate.h"
@@ -38,38 +37,6 @@ static struct {
 } all;
 static unsigned char replica[BYTES];
 static struct memcast_view view = { .replicas = 1, .bytes = BYTES };
-static ptx_catcher *catcher;
-
-static void set_catcher(ptx_catcher *new)
-{
-	catcher = new;
-}
-
-static void on_fault(int signal_number, siginfo_t *info, void *at)
-{
-	const ucontext_t *context = at;
-
-	if (!catcher)
-		signal(signal_number, SIG_DFL);
-	else
-		catcher(signal_number, (uintptr_t)info->si_addr,
-			context->uc_mcontext.gregs[REG_RIP], context->uc_mcontext.gregs[REG_RSP],
-			context->uc_mcontext.gregs[REG_ERR] & 2);
-}
-
-static void catch_faults(void)
-{
-	static char memory[65536];
-	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
-	struct sigaction action = {
-		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
-	};
-
-	sigaltstack(&stack, NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	sigaction(SIGBUS, &action, NULL);
-}
-
 static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
 		    const struct memcast_view **found)
 {

@@ -10,14 +10,13 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "memcast/view.h"
+#include "catch_faults.h"
 #include "translate/ptx_object.h"
 
 #define INPUT	(256 << 10)
@@ -39,39 +38,6 @@ struct kernel {
 	int result;
 	bool window;			/* %ds is one; scratch then has both replicas' bytes */
 };
-
-static ptx_catcher *catcher;
-
-static void set_catcher(ptx_catcher *new)
-{
-	catcher = new;
-}
-
-/* Faults of kernels go to the object; those of this program end it. */
-static void on_fault(int signal_number, siginfo_t *info, void *at)
-{
-	const ucontext_t *context = at;
-
-	if (!catcher)
-		signal(signal_number, SIG_DFL);
-	else
-		catcher(signal_number, (uintptr_t)info->si_addr,
-			context->uc_mcontext.gregs[REG_RIP], context->uc_mcontext.gregs[REG_RSP],
-			context->uc_mcontext.gregs[REG_ERR] & 2);
-}
-
-static void catch_faults(void)
-{
-	static char memory[65536];
-	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
-	struct sigaction action = {
-		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
-	};
-
-	sigaltstack(&stack, NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	sigaction(SIGBUS, &action, NULL);
-}
 
 static uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
 {
