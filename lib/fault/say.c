@@ -167,6 +167,17 @@ static void add_instruction(struct line *line, const char *text, uintptr_t rip)
 		add_place(line, object, rip);
 }
 
+/* Begins a line about an access: what is wrong, the instruction and the address. */
+static void begin_access(struct line *line, const char *what, const char *text, uintptr_t rip,
+			 uintptr_t address)
+{
+	begin(line);
+	add(line, what);
+	add_instruction(line, text, rip);
+	add(line, ", ");
+	add_number(line, address, 16);
+}
+
 /* Says once in a process that plain stores are slow. */
 void fault_say_note(void)
 {
@@ -221,12 +232,9 @@ void fault_say_strict(const char *text, uintptr_t rip, uintptr_t address,
 {
 	struct line line;
 
-	begin(&line);
-	add(&line, store ? "MEMCAST_STRICT: a plain store to a team's address: " :
-			   "MEMCAST_STRICT: a plain load from a team's address: ");
-	add_instruction(&line, text, rip);
-	add(&line, ", ");
-	add_number(&line, address, 16);
+	begin_access(&line, store ? "MEMCAST_STRICT: a plain store to a team's address: " :
+				    "MEMCAST_STRICT: a plain load from a team's address: ",
+		     text, rip, address);
 	add(&line, ", byte ");
 	add_number(&line, place->offset, 10);
 	add(&line, " of team ");
@@ -239,12 +247,9 @@ void fault_say_forbidden(const char *text, uintptr_t rip, uintptr_t address, boo
 	struct fault_memory memory;
 	struct line line;
 
-	begin(&line);
-	add(&line, store ? "MEMCAST_HOST_ACCESS=forbid: the program stores to device memory: " :
-			   "MEMCAST_HOST_ACCESS=forbid: the program loads from device memory: ");
-	add_instruction(&line, text, rip);
-	add(&line, ", ");
-	add_number(&line, address, 16);
+	begin_access(&line, store ? "MEMCAST_HOST_ACCESS=forbid: the program stores to device memory: " :
+				    "MEMCAST_HOST_ACCESS=forbid: the program loads from device memory: ",
+		     text, rip, address);
 	if (fault_memory_at(address, &memory)) {
 		add(&line, ", byte ");
 		add_number(&line, memory.offset, 10);
@@ -268,11 +273,9 @@ void fault_say_end(const char *text, uintptr_t rip, uintptr_t address,
 {
 	struct line line;
 
-	begin(&line);
-	add(&line, store ? "a store ends the program: " : "a load ends the program: ");
-	add_instruction(&line, text, rip);
-	add(&line, ", ");
-	add_number(&line, address, 16);
+	begin_access(&line, store ? "a store ends the program: " :
+				    "a load ends the program: ",
+		     text, rip, address);
 	add(&line, ": ");
 	add(&line, why);
 	end(&line);
