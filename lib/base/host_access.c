@@ -26,17 +26,17 @@ uint32_t host_access_change(uint32_t bits)
 	return (before & ours) >> shift;
 }
 
-/* Takes a key that no thread can use. Linux gives threads no access to keys they did not ask for. */
+/* Takes a key that no thread can use: Linux has started the program with access to key 0 only. */
 static CUresult take_key(int fd)
 {
 	struct memcast_client_protect protect = {};
-#ifdef __x86_64__
-	int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
-#else
-	int key = -1;	/* for registers that the library does not know */
-#endif
 	CUresult result;
+	int key;
 
+	if (!thread_keys_known)
+		return fail(CUDA_ERROR_NOT_SUPPORTED,
+			    VARIABLE "=forbid: memcast does that on x86-64 only");
+	key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
 	if (key <= 0)
 		return fail(CUDA_ERROR_NOT_SUPPORTED,
 			    VARIABLE "=forbid takes a protection key, and this machine has none left: %m (pkeys(7); memcast-vm without KVM has them)");

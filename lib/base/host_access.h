@@ -17,25 +17,13 @@ extern unsigned int host_access_key;	/* 0: the program may access device memory 
 
 CUresult host_access_start(int fd);
 
-/* This thread's access to each key: two bits a key, which forbid stores, and loads and stores */
-static inline uint32_t thread_keys(void)
-{
-	uint32_t keys = 0;
-
-#ifdef __x86_64__	/* rdpkru */
-	asm volatile(".byte 0x0f, 0x01, 0xee" : "=a" (keys) : "c" (0) : "rdx");
-#endif
-	return keys;
-}
-
-static inline void thread_keys_set(uint32_t keys)
-{
-#ifdef __x86_64__	/* wrpkru */
-	asm volatile(".byte 0x0f, 0x01, 0xef" : : "a" (keys), "c" (0), "d" (0) : "memory");
-#else
-	(void)keys;
-#endif
-}
+/*
+ * This thread's access to each key: two bits a key, which forbid stores, and loads and stores. Where
+ * the library does not know a processor's keys, there are none.
+ */
+extern const bool thread_keys_known;
+uint32_t thread_keys(void);
+void thread_keys_set(uint32_t keys);
 
 uint32_t host_access_change(uint32_t bits);
 

@@ -13,7 +13,7 @@ safe='memcpy|memset|memmove|memcmp|memchr|strlen|strnlen|strcmp|write|getpid|get
 sigaction|sigaltstack|sigprocmask|sigpending|sigtimedwait|sigemptyset|sigaddset|sigdelset
 sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocation_name
 Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|fault_[a-z_]*|window_(near|trapped|between)|device_ask_fd|library_[a-z]*
-host_access_key|block_origin
+host_access_key|thread_keys|thread_keys_set|block_origin
 __popcountdi2|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|pthread_getspecific|pthread_setspecific'
 install='secure_getenv|getauxval|sysconf|getrlimit|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise|pthread_once|pthread_key_create'
 unsafe=$(nm -u build/lib/trap/*.o $(ls build/lib/fault/*.o build/lib/fault/*/*.o | grep -v /load.o) |

@@ -3,6 +3,7 @@
 #include <cpuid.h>
 #include <string.h>
 
+#include "base/host_access.h"
 #include "fault/fault.h"
 
 #define KEYS		9	/* number of the keys' state, for xsave */
@@ -11,12 +12,12 @@ static unsigned int keys_offset;	/* offset in a signal's saved state; 0: no keys
 
 uint32_t fault_keys_set(uint32_t keys)
 {
-	uint32_t before = 0, zero;
+	uint32_t before;
 
 	if (!keys_offset)
 		return 0;
-	asm volatile(".byte 0x0f, 0x01, 0xee" : "=a" (before), "=d" (zero) : "c" (0));
-	asm volatile(".byte 0x0f, 0x01, 0xef" : : "a" (keys), "c" (0), "d" (0) : "memory");
+	before = thread_keys();
+	thread_keys_set(keys);
 	return before;
 }
 
