@@ -2430,7 +2430,7 @@ CUresult CUDAAPI cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
  * cuMemUnmap() - back to reserved
  * @ptr: start of a mapping, or a multiple of G between mappings
  * @size: bytes, to the end of a mapping, or to a place in the same reservation where none is;
- *	rounded up to a multiple of G
+ *	a size that ends within a mapped chunk counts that chunk whole
  *
  * A range without mappings is no error.
  *

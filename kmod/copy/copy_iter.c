@@ -298,7 +298,7 @@ void mc_copy_forget(struct mc_call *call, struct memcast_progress *progress, int
 }
 
 /**
- * mc_copy_note() - say what a call that was done has missed
+ * mc_copy_note() - say that a finished call left out a member, or used unmapped registered memory
  * @call: the call; its reason is the output
  * @side: which it wrote or read
  * @address: where that begins

@@ -140,7 +140,7 @@ void *mc_lazy_zeros(void)
 	return page_address(zero_chunk);
 }
 
-/* In the kernel's log, for memcast-vm: what programs learn of it, not all of them show. */
+/* Tells the kernel's log, where memcast-vm looks: many programs do not print why a call failed. */
 static void say_short(void)
 {
 	pr_warn_once("lazy pools have no more memory: they may take %lu of the machine's %lu MiB (lazy_max_mib, lazy_user_mib)\n",

@@ -106,7 +106,7 @@ static bool is_news(const struct mc_block *block)
  *
  * Takes the heap_lock if the program has unmapped a registered range.
  *
- * Return: is it so? Once for each range
+ * Return: was a range found of which this has not been said? It is said once for each range.
  */
 bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes)
 {
@@ -178,4 +178,3 @@ drop:
 	mc_block_drop(call, block);
 	return ret;
 }
-

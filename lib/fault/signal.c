@@ -282,7 +282,10 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 	       fault_instruction(context), fault_stack_pointer(context));
 }
 
-/* Also where the program has a handler of its own: on hardware it would have been called, too. */
+/*
+ * Says it also if the program handles the signal itself: its handler is called afterwards, as it
+ * would be on hardware.
+ */
 static void say_forbidden(siginfo_t *info, ucontext_t *context)
 {
 	struct event event = { .info = info, .context = context };

@@ -243,9 +243,9 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 }
 
 /*
- * A range may end anywhere, as on hardware, where its last, incomplete chunk counts as a whole one.
- * Here it does if the chunk shows a part of chunks; it is left out if it shows nothing. Where
- * another driver's memory, which is mapped in pages, ends with the range, the range is right as it is.
+ * cuMemUnmap() takes sizes that end within a chunk, as on hardware. If chunks are mapped there, the
+ * size grows to the chunk's end; if nothing is, it shrinks to the chunk's start. Other drivers'
+ * memory is mapped in pages, and may end there: such a size stays.
  */
 static CUresult whole_chunks(CUdeviceptr address, unsigned long long *size)
 {

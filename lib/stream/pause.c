@@ -17,18 +17,10 @@
 #define PAUSE_SLOW	50000000L
 #define NOTICE_AFTER	5000000000L
 
-static long nanoseconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000L + time.tv_nsec;
-}
-
 /* Begins a look: pauses are in proportion to the time of a look. */
 void pause_begin(struct pause *pause)
 {
-	pause->start = nanoseconds();
+	pause->start = activity_now();
 	if (!pause->begun)
 		pause->begun = pause->start;
 }
@@ -50,7 +42,7 @@ void pause_sleep(struct pause *pause)
 
 	if (pause->looks++ < LOOKS_AT_ONCE)
 		return;
-	now = nanoseconds();
+	now = activity_now();
 	limit = longer(longer(20 * (now - pause->start), (now - pause->begun) / 64), PAUSE_LAST);
 	if (limit > PAUSE_SLOW)
 		limit = PAUSE_SLOW;

@@ -10,8 +10,8 @@ kvm_device=/dev/kvm	# host-kvm.sh sets another file
 
 # Are pools lazy? The module decides likewise.
 lazy_pools() {
-	case "$module ${params[*]} " in
-	" "*) return 1 ;;
+	[ -n "$module" ] || return 1
+	case " ${params[*]} " in
 	*" backing=lazy "*) ;;
 	*" backing="*) return 1 ;;
 	*) [ -z "$pool_mib" ] ;;
@@ -38,12 +38,14 @@ choose_memory() {
 	# a process per device needs 8 MiB
 	needs=$((512 + 2 * $(stat -c %s "$temp/files.cpio") / 1048576 + ${hosts:+8 * devices}+0))
 	if lazy_pools; then
-		# Half of it is the pools', and as much as half of this computer's, so that two fit. A
-		# boot takes longer with more: an emulated processor describes each page.
+		# The module lets pools take half of the machine's memory. The machine gets half of what
+		# this computer has free, so that two fit, and 6144 MiB at most: an emulated processor
+		# describes each page while it boots.
 		memory=$(($(available_mib) / 2))
 		[ "$memory" -le 6144 ] || memory=6144
 		[ "$memory" -ge $((needs + 320)) ] || memory=$((needs + 320))
 	else
+		# 64 MiB a device where no pools are made: with --no-module, or where it refuses to load
 		IFS=, read -ra each <<<"${pool_mib:-64}"
 		for ((i = 0; i < devices; i++)); do : $((pools += ${each[i]-${each[-1]}})); done
 		# Linux describes pages in a 64th of the memory, and the module leaves a 16th free

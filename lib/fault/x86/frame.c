@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fault/fault.h"
+#include "registers.h"
 
 asm(".pushsection .text\n"
 	".type fault_stack_call, @function\n"
@@ -74,7 +75,7 @@ static size_t state_bytes(const unsigned char *state)
 struct fault_frame *fault_frame_place(const ucontext_t *context)
 {
 	const unsigned int red_zone = 128;
-	uintptr_t end = context->uc_mcontext.gregs[REG_RSP] - red_zone, at = end;
+	uintptr_t end = fault_stack_pointer(context) - red_zone, at = end;
 	const void *state = context->uc_mcontext.fpregs;
 
 	if (state)

@@ -3,8 +3,6 @@
  * The switch of stacks, for arm64. A fiber that does not run has on its stack, from its pointer up:
  * x19 to x30, the lower halves of v8 to v15, and the control word of floating point arithmetic.
  */
-#include <stdlib.h>
-
 #include "fiber/fiber.h"
 
 /* The control word is loaded only if it differs, as loading is slow. */

@@ -4,8 +4,6 @@
  * pointer up: the control words of SSE and x87, r15, r14, r13, r12, rbx, rbp and the address
  * where it goes on.
  */
-#include <stdlib.h>
-
 #include "fiber/fiber.h"
 
 /*
