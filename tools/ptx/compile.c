@@ -103,6 +103,8 @@ void compile_image(struct compiling *all, const char *path, const struct image *
 	}
 	for (uint32_t i = 0; i < jobs; i++) {
 		child[i] = fork();
+		if (child[i] < 0)
+			all->incomplete = true;
 		if (child[i])
 			continue;
 		close(pipes[0]);

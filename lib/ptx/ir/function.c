@@ -271,7 +271,10 @@ static void translate_function(struct translator *t, struct function *function)
 		return;
 	}
 	t->cuts = function->kernel && t->root->is_cut ? cuts_find(&t->body) : 0;
-	registers_look(&t->body, t->cuts ? &kept : NULL);
+	if (!registers_look(&t->body, t->cuts ? &kept : NULL)) {
+		unsupported(t);
+		return;
+	}
 	entry = LLVMAppendBasicBlockInContext(t->context, t->value, "");
 	LLVMPositionBuilderAtEnd(t->entry_builder, entry);
 	t->start = new_block(t);

@@ -143,7 +143,7 @@ struct kept {
 	uint32_t count;
 };
 
-void registers_look(const struct body *body, struct kept *kept);
+bool registers_look(const struct body *body, struct kept *kept);
 
 /* ---- hoist.c ---- */
 bool hoist(struct statement *at);

@@ -294,15 +294,15 @@ static void collect(struct flow *flow, struct symbol *symbol, uint32_t block, bo
 /*
  * A register that some block reads before it writes it may be one that a thread has at a cut: it is
  * kept there, and so is in memory. One that is written in one place, before the block of a label
- * that is a cut, does not change from then on.
+ * that is a cut, does not change from then on. Return: false: no memory.
  */
-static void find_kept(struct flow *flow, struct kept *kept)
+static bool find_kept(struct flow *flow, struct kept *kept)
 {
 	uint32_t before = UINT32_MAX;
 
 	flow->kept = kept->at = calloc(flow->exposed + 1, sizeof(*kept->at));
 	if (!flow->kept)
-		return;
+		return false;
 	visit_all(flow, collect, collect);
 	for (uint32_t i = 0; i < flow->statements; i++)
 		hoist(flow->at[i]);
@@ -320,15 +320,18 @@ static void find_kept(struct flow *flow, struct kept *kept)
 				      (symbol->flow.written == 1 && symbol->flow.seen <= before));
 		symbol->flow.written = 2;
 	}
+	return true;
 }
 
 /*
  * Looks at all registers of a body, of which labels know their statements. Those that it knows
- * nothing about keep memory that begins as zeros. @kept: output, if the body is cut; or NULL
+ * nothing about keep memory that begins as zeros. @kept: output, if the body is cut; or NULL. Return:
+ * false: no memory for @kept, so that the body cannot be cut.
  */
-void registers_look(const struct body *body, struct kept *kept)
+bool registers_look(const struct body *body, struct kept *kept)
 {
 	struct flow flow = {};
+	bool good = !kept;
 
 	if (find_blocks(&flow, body) && flow.blocks) {
 		visit_all(&flow, count_read, count_write);
@@ -338,11 +341,12 @@ void registers_look(const struct body *body, struct kept *kept)
 		else
 			visit_all(&flow, zero_exposed, nothing);
 		if (kept)
-			find_kept(&flow, kept);
+			good = find_kept(&flow, kept);
 	}
 	free(flow.at);
 	free(flow.block_of);
 	free(flow.first);
 	free(flow.before);
 	free(flow.set);
+	return good;
 }

@@ -6,7 +6,9 @@
 #include "code.h"
 #include "ptx/ir/instructions.h"
 
-static const char *const waiting[] = { "atom", "mbarrier", "nanosleep", "call" };
+static const char *const waiting[] = {
+	"atom", "mbarrier", "nanosleep", "call", "fence", "membar",
+};
 
 /* May the instruction, in a loop, be what the loop waits by? */
 bool statement_may_wait(const struct statement *statement)
@@ -15,9 +17,10 @@ bool statement_may_wait(const struct statement *statement)
 		for (uint32_t i = 0; i < statement->modifiers_count; i++) {
 			const struct word *word = &statement->modifiers[i];
 
+			/* .cg, .cv: weak, but not from a cache that may be old: programs poll by them */
 			if (word_is(word, ".volatile") || word_is(word, ".relaxed") ||
 			    word_is(word, ".acquire") || word_is(word, ".mmio") ||
-			    word_is(word, ".cv"))
+			    word_is(word, ".cg") || word_is(word, ".cv"))
 				return true;
 		}
 		return false;
@@ -82,7 +85,7 @@ static void mark(struct knowledge *know, const struct operand *operand)
 		mark(know, operand->second);
 }
 
-/* What a kernel stores does not come back from there. */
+/* Does it load what no thread can change while the kernel runs? */
 static bool is_constant(const struct statement *statement)
 {
 	for (uint32_t i = 0; i < statement->modifiers_count; i++)
@@ -118,11 +121,16 @@ bool body_depends(const struct body *body)
 	struct knowledge know = { .changed = true };
 	const struct statement *at;
 
-	for (at = body->first; at; at = at->next)
-		if (at->kind == STATEMENT_INSTRUCTION &&
-		    (is_name(at, "call") || is_name(at, "mbarrier") || is_name(at, "nanosleep") ||
-		     is_name(at, "cp")))
+	for (at = body->first; at; at = at->next) {
+		if (at->kind != STATEMENT_INSTRUCTION)
+			continue;
+		if (is_name(at, "call") || is_name(at, "mbarrier") || is_name(at, "nanosleep") ||
+		    is_name(at, "cp"))
 			return true;
+		/* loads behind a fence see what others have stored since */
+		if (is_name(at, "fence") || is_name(at, "membar"))
+			know.memory = true;
+	}
 	while (know.changed) {
 		know.changed = false;
 		for (at = body->first; at; at = at->next)
