@@ -44,11 +44,11 @@ static void copy(struct translator *t)
 	LLVMBuildMemCpy(t->builder, to, 1, from, 1, size);
 }
 
-static void use_mbarrier(struct translator *t, LLVMValueRef barrier,
-			 const struct operand *operand, enum space space)
+void use_mbarrier(struct translator *t, LLVMValueRef barrier, const struct operand *operand,
+		  enum space space)
 {
 	checked_access(t, barrier, operand, space, constant(t, 32, 8),
-		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
+		       PTX_ACCESS_ATOMIC, NULL);
 }
 
 /*
@@ -125,11 +125,9 @@ static void test(struct translator *t, enum space space)
 	use_mbarrier(t, barrier, operand(t, 1), space);
 	note_looked_at(t, barrier, 8);
 	done = call_math(t, "mbarrier_test", barrier, token, constant(t, 32, parity));
-	checked_order(t, choose(t, LLVMBuildICmp(t->builder, LLVMIntNE, done, constant(t, 32, 0),
-						 ""),
-				constant(t, 32, PTX_ORDER_ACQUIRE), constant(t, 32, 0)));
-	put_predicate(t, operand(t, 0), LLVMBuildICmp(t->builder, LLVMIntNE, done,
-						      constant(t, 32, 0), ""));
+	done = LLVMBuildICmp(t->builder, LLVMIntNE, done, constant(t, 32, 0), "");
+	checked_order(t, choose(t, done, constant(t, 32, PTX_ORDER_ACQUIRE), constant(t, 32, 0)));
+	put_predicate(t, operand(t, 0), done);
 }
 
 void translate_mbarrier(struct translator *t)

@@ -133,7 +133,7 @@ static void atomic(struct translator *t, bool with_result)
 	}
 	pointer = pointer_to(t, operand(t, at), space, count * bits / 8);
 	checked_access(t, pointer, operand(t, at), space, constant(t, 32, count * bits / 8),
-		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
+		       PTX_ACCESS_ATOMIC, NULL);
 	if (with_result)
 		note_looked_at(t, pointer, count * bits / 8);
 	else

@@ -97,12 +97,11 @@ static void check(struct translator *t, const struct bulk *bulk)
 		bytes = choose(t, BUILD(Trunc, own, t->i1), bytes, constant(t, 32, 0));
 	}
 	checked_access(t, bulk->to, operand(t, 0), bulk->to_space, bytes, reduces ?
-		       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG : PTX_ACCESS_STORE,
+		       PTX_ACCESS_ATOMIC : PTX_ACCESS_STORE,
 		       NULL);
 	if (bulk->counts && !bulk->multicast)
-		checked_access(t, pointer_to(t, operand(t, 3), SPACE_SHARED, 8), operand(t, 3),
-			       SPACE_SHARED, constant(t, 32, 8),
-			       PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG, NULL);
+		use_mbarrier(t, pointer_to(t, operand(t, 3), SPACE_SHARED, 8), operand(t, 3),
+			     SPACE_SHARED);
 }
 
 static void begin(struct translator *t, struct bulk *bulk)

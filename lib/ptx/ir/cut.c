@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Cuts of a kernel (lib/ptx/jit/cut.c says where). The body is a function that runs a thread from
- * one cut, or the beginning, to the next: it returns the next one's number, from bit 8 on, and
- * below what was not aligned. Between two cuts a thread's registers are in memory, each register's of all
- * threads side by side.
+ * the beginning, or from one cut, to the next cut. It returns that cut's number (0: the thread has
+ * ended) in bits 8 and up, and in bits 0 to 7 the low bits of addresses that were not aligned.
+ * Between two cuts, memory holds the threads' registers: for each register, all threads' values
+ * side by side.
  */
 #include "instructions.h"
 #include "ir.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * What a cut kernel's threads compute from their indices and parameters alone is not kept at cuts,
- * but computed again behind each: LLVM drops what is not needed, and knows how such values differ
- * from thread to thread. Loads at kept addresses would be one by one.
+ * but computed again behind each. LLVM drops what the part behind a cut does not use, and sees how
+ * the values differ from thread to thread: it can make vector accesses of addresses that are
+ * computed, but not of addresses that were loaded.
  */
 #include "instructions.h"
 #include "ir.h"
@@ -13,24 +14,12 @@ static const char *const pure[] = {
 	"neg", "min", "max", "mov", "cvt", "cvta", "ld", "setp", "selp", "bfe", "lop3",
 };
 
-static bool has_word(const struct statement *at, const char *text)
-{
-	for (uint32_t i = 0; i < at->modifiers_count; i++)
-		if (word_is(&at->modifiers[i], text))
-			return true;
-	return false;
-}
-
 static bool is_pure(const struct statement *at)
 {
-	bool found = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(pure); i++)
-		found |= word_is(&at->name, pure[i]);
-	if (!found || at->guard || has_word(at, ".cc"))
+	if (!word_is_one_of(&at->name, pure, ARRAY_SIZE(pure)) || at->guard ||
+	    statement_has(at, ".cc"))
 		return false;
-	return !word_is(&at->name, "ld") || (has_word(at, ".param") && !has_word(at, ".v2") &&
-					      !has_word(at, ".v4"));
+	return !word_is(&at->name, "ld") || statement_has(at, ".param");
 }
 
 static bool is_fixed(const struct statement *at, const struct operand *operand)

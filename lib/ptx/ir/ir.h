@@ -7,8 +7,8 @@
  *
  *   function.c	a function: entry, labels, loops
  *   loops.c	the form of a kernel that loops over a block's threads
- *   hoist.c	what is computed again behind each of them
- *   cut.c	places where all threads of a block meet: what they keep there
+ *   cut.c	cuts: places where all threads of a block meet, and what threads keep there
+ *   hoist.c	what a thread computes again behind each cut
  *   statement.c	the table of instructions; guards; modifiers
  *   registers.c	which registers are values, and which need memory
  *   value.c	operands to values and back; constants
@@ -187,6 +187,8 @@ LLVMValueRef special_read(struct translator *t, const struct operand *operand, u
 
 /* ---- multimem.c, async.c, bulk.c ---- */
 LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValueRef *offset);
+void use_mbarrier(struct translator *t, LLVMValueRef barrier, const struct operand *operand,
+		  enum space space);
 void complete_bytes(struct translator *t, uint32_t index, uint32_t bytes);
 void translate_bulk(struct translator *t, bool reduces);
 void translate_multimem_bulk(struct translator *t);
@@ -207,13 +209,13 @@ void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const c
 void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
 		    const char *value);
 void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes);
+LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
+void edge(struct translator *t, struct symbol *label);
 
 /* ---- loops.c ---- */
 void loops_name(struct translator *t);
 void no_order(struct translator *t, LLVMValueRef access);
 void block_form(struct translator *t, LLVMValueRef body);
-LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
-void edge(struct translator *t, struct symbol *label);
 
 /* ---- float.c, half.c ---- */
 LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type);

@@ -90,13 +90,6 @@ LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValue
 	return all;
 }
 
-static LLVMValueRef element_at(struct translator *t, LLVMValueRef place, uint32_t bytes)
-{
-	LLVMValueRef index = constant(t, 64, bytes);
-
-	return LLVMBuildGEP2(t->builder, t->i8, place, &index, 1, "");
-}
-
 /* A loop over the replicas of a view, from @first on; the builder stands in it. */
 struct replicas {
 	LLVMValueRef view, offset, index;
@@ -105,7 +98,7 @@ struct replicas {
 
 static LLVMValueRef replica_at(struct translator *t, const struct replicas *all, LLVMValueRef index)
 {
-	LLVMValueRef place = element_at(t, all->view, offsetof(struct memcast_view, replica));
+	LLVMValueRef place = at_offset(t, all->view, offsetof(struct memcast_view, replica));
 	LLVMValueRef base;
 
 	place = LLVMBuildGEP2(t->builder, t->pointer, place, &index, 1, "");
@@ -246,7 +239,7 @@ void translate_multimem(struct translator *t)
 	place = alloca_at_entry(t, t->i8, 64, 16);
 	for (uint32_t i = 0; !load && i < count; i++)
 		LLVMBuildStore(t->builder, get(t, count > 1 && i < value->count ? &value->items[i] :
-					       value, type), element_at(t, place, i * bytes));
+					       value, type), at_offset(t, place, i * bytes));
 	values[0] = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0), SPACE_GLOBAL,
 							  t->root->kernel.checked ? count * bytes :
 							  1)), &values[1]);
@@ -254,5 +247,5 @@ void translate_multimem(struct translator *t)
 	LLVMBuildCall2(t->builder, function_type, function, values, 4, "");
 	for (uint32_t i = 0; load && i < count; i++)
 		put(t, count > 1 && i < value->count ? &value->items[i] : value,
-		    BUILD(Load2, int_type(t, 8 * bytes), element_at(t, place, i * bytes)), type);
+		    BUILD(Load2, int_type(t, 8 * bytes), at_offset(t, place, i * bytes)), type);
 }

@@ -28,14 +28,6 @@ struct flow {
 /* What an instruction does with its first operand: PTX writes to no other one. */
 enum role { READS, WRITES, BOTH };
 
-static bool is_one_of(const struct word *name, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (word_is(name, list[i]))
-			return true;
-	return false;
-}
-
 static enum role role_of_first(const struct statement *statement)
 {
 	static const char *const reading[] = { "st", "red", "bra", "brx", "nanosleep",
@@ -43,13 +35,13 @@ static enum role role_of_first(const struct statement *statement)
 	/* by their forms they do the one or the other */
 	static const char *const either[] = { "bar", "barrier", "call", "cp", "mbarrier" };
 
-	if (is_one_of(&statement->name, reading, ARRAY_SIZE(reading)))
+	if (word_is_one_of(&statement->name, reading, ARRAY_SIZE(reading)))
 		return READS;
 	if (word_is(&statement->name, "multimem"))
 		return statement->modifiers_count && word_is(&statement->modifiers[0],
 							     ".ld_reduce") ? WRITES : READS;
 	/* where a guard is false, a register keeps what it has */
-	if (statement->guard || is_one_of(&statement->name, either, ARRAY_SIZE(either)))
+	if (statement->guard || word_is_one_of(&statement->name, either, ARRAY_SIZE(either)))
 		return BOTH;
 	return WRITES;
 }
@@ -182,7 +174,7 @@ static bool ends_block(const struct statement *statement)
 {
 	static const char *const ends[] = { "bra", "brx", "ret", "exit", "trap" };
 
-	return statement->kind != STATEMENT_LABEL && is_one_of(&statement->name, ends,
+	return statement->kind != STATEMENT_LABEL && word_is_one_of(&statement->name, ends,
 							       ARRAY_SIZE(ends));
 }
 

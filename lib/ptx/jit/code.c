@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Texts of an image: reading, linking, and compiling what is asked for. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,7 +235,6 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		    bool complete, struct ptx_code **code, struct ptx_log *log)
 {
 	struct ptx_code *new = calloc(1, sizeof(*new));
-	const char *fibers = secure_getenv("MEMCAST_PTX_FIBERS");
 	int result;
 
 	*code = NULL;
@@ -245,9 +243,9 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
 	pthread_mutex_init(&new->lock, NULL);
 	new->names = names;
-	new->fibers = fibers && *fibers && strcmp(fibers, "0");
+	new->fibers = jit_wants("MEMCAST_PTX_FIBERS");
 	new->incomplete = !complete;
-	new->checked = jit_checks();
+	new->checked = jit_wants("MEMCAST_PTX_CHECK");
 	new->units = calloc(count ? count : 1, sizeof(*new->units));
 	new->globals = scope_new(&new->arena, NULL);
 	new->units_count = new->units ? count : 0;

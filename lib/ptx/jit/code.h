@@ -100,7 +100,7 @@ void external_number(struct ptx_code *code);
 void *external_find(struct ptx_code *code, const char *name);
 
 /* ---- jit.c ---- */
-bool jit_checks(void);
+bool jit_wants(const char *variable);
 struct jit *jit_new(bool checked, char *reason, size_t size);
 void jit_free(struct jit *jit);
 /* Has the processor instructions that convert f16? */

@@ -46,9 +46,8 @@ static bool statement_allows(const struct statement *at)
 
 	if (at->kind == STATEMENT_LABEL)
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(out); i++)
-		if (word_is(&at->name, out[i]))
-			return false;
+	if (word_is_one_of(&at->name, out, ARRAY_SIZE(out)))
+		return false;
 	for (uint32_t i = 0; i < at->operands_count; i++)
 		if (!operand_allows(&at->operands[i]))
 			return false;

@@ -63,8 +63,8 @@ static const struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /*
- * LLVM takes accesses of a loop whose turns have no order for accesses that have none within a turn
- * either, where it makes groups of them; it must make none.
+ * LLVM takes the metadata of no_order() to say that accesses within one turn of a loop have no order
+ * either, when it groups interleaved accesses. That is wrong here, so it must not group them.
  */
 static void initialise(void)
 {
@@ -92,10 +92,10 @@ static bool take_error(LLVMErrorRef error, char *reason, size_t size)
 	return true;
 }
 
-/* Is MEMCAST_PTX_CHECK set? */
-bool jit_checks(void)
+/* Is a variable of the environment set, and not to 0? */
+bool jit_wants(const char *variable)
 {
-	const char *value = secure_getenv("MEMCAST_PTX_CHECK");
+	const char *value = secure_getenv(variable);
 
 	return value && *value && strcmp(value, "0");
 }

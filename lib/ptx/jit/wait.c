@@ -13,25 +13,21 @@ static const char *const waiting[] = {
 /* May the instruction, in a loop, be what the loop waits by? */
 bool statement_may_wait(const struct statement *statement)
 {
-	if (word_is(&statement->name, "ld")) {
-		for (uint32_t i = 0; i < statement->modifiers_count; i++) {
-			const struct word *word = &statement->modifiers[i];
+	/* .cg, .cv: weak, but not from a cache that may be old: programs poll by them */
+	static const char *const polling[] = {
+		".volatile", ".relaxed", ".acquire", ".mmio", ".cg", ".cv",
+	};
 
-			/* .cg, .cv: weak, but not from a cache that may be old: programs poll by them */
-			if (word_is(word, ".volatile") || word_is(word, ".relaxed") ||
-			    word_is(word, ".acquire") || word_is(word, ".mmio") ||
-			    word_is(word, ".cg") || word_is(word, ".cv"))
+	if (word_is(&statement->name, "ld")) {
+		for (uint32_t i = 0; i < statement->modifiers_count; i++)
+			if (word_is_one_of(&statement->modifiers[i], polling, ARRAY_SIZE(polling)))
 				return true;
-		}
 		return false;
 	}
 	if (word_is(&statement->name, "multimem"))
 		return statement->modifiers_count && word_is(&statement->modifiers[0],
 							     ".ld_reduce");
-	for (size_t i = 0; i < ARRAY_SIZE(waiting); i++)
-		if (word_is(&statement->name, waiting[i]))
-			return true;
-	return false;
+	return word_is_one_of(&statement->name, waiting, ARRAY_SIZE(waiting));
 }
 
 /* What is known so far: registers have a mark, memory is one thing. */
@@ -88,11 +84,7 @@ static void mark(struct knowledge *know, const struct operand *operand)
 /* Does it load what no thread can change while the kernel runs? */
 static bool is_constant(const struct statement *statement)
 {
-	for (uint32_t i = 0; i < statement->modifiers_count; i++)
-		if (word_is(&statement->modifiers[i], ".param") ||
-		    word_is(&statement->modifiers[i], ".const"))
-			return true;
-	return false;
+	return statement_has(statement, ".param") || statement_has(statement, ".const");
 }
 
 static void learn(struct knowledge *know, const struct statement *statement)

@@ -134,8 +134,8 @@ static void block_place(struct ptx_thread *at, const struct ptx_grid *grid, uint
 }
 
 /*
- * Runs blocks whose threads are one loop. Each takes less time than a start of a block, so that this
- * block's place serves those that follow.
+ * Runs blocks whose threads are one loop. Such a block may run for less time than block_start()
+ * takes, so the runner does not start the next blocks: it gives this one their places in the grid.
  */
 static void run_loops(struct fiber *fiber, struct ptx_grid *grid)
 {

@@ -75,7 +75,7 @@ struct ptx_thread {
 	const struct memcast_view *view;
 	struct ptx_block *block;
 	uint64_t looked_at;		/* the last word that it may have to wait for, with its size */
-	uint32_t deeds;			/* counts what others may wait for: strong stores, fences */
+	uint32_t deeds;			/* counts what others may wait for: strong stores, red */
 };
 
 #define PTX_LOOKED_SHIFT	56
@@ -175,6 +175,7 @@ void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const ch
 #define PTX_ACCESS_LOAD		1U
 #define PTX_ACCESS_STORE	2U
 #define PTX_ACCESS_STRONG	4U	/* two of them are no race */
+#define PTX_ACCESS_ATOMIC	(PTX_ACCESS_LOAD | PTX_ACCESS_STORE | PTX_ACCESS_STRONG)
 #define PTX_ACCESS_VALUE	8U
 #define PTX_ACCESS_VALUE_AT	32U	/* @value is the address of what is stored */
 #define PTX_ACCESS_SHARED	16U	/* the instruction names shared memory */

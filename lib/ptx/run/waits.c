@@ -210,8 +210,9 @@ bool has_progressed(struct fiber *fiber)
 }
 
 /*
- * After a second without progress, a wait ends a 64th of the time later than it could, at most, and
- * uses little of a processor: memcast-vm takes more for work.
+ * Until the waiting words are known, the runner sleeps for SLEEP_NS. Then it sleeps for a 64th of
+ * the time waited, or for 30 times what a round takes if that is longer, and for SLEEP_MOST_NS at
+ * most: memcast-vm takes a processor that is used more than that for one that works.
  */
 void wait_outside(struct runner *runner, struct waiting *waiting)
 {

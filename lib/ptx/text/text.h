@@ -329,4 +329,20 @@ static inline bool word_is(const struct word *word, const char *text)
 	return word->length == strlen(text) && !memcmp(word->at, text, word->length);
 }
 
+static inline bool word_is_one_of(const struct word *word, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (word_is(word, list[i]))
+			return true;
+	return false;
+}
+
+static inline bool statement_has(const struct statement *statement, const char *modifier)
+{
+	for (uint32_t i = 0; i < statement->modifiers_count; i++)
+		if (word_is(&statement->modifiers[i], modifier))
+			return true;
+	return false;
+}
+
 #endif /* MEMCAST_PTX_TEXT_H */

@@ -25,7 +25,7 @@ const char *device_open(void)
 		return NULL;
 	if (!dladdr(dlsym(RTLD_DEFAULT, "cuInit"), &info))
 		return "the folder of libcuda.so.1 is not known";
-	snprintf(path, sizeof(path), "%s", info.dli_fname);
+	snprintf(path, sizeof(path) - sizeof(PTX_OBJECT), "%s", info.dli_fname);
 	slash = strrchr(path, '/');
 	snprintf(slash ? slash + 1 : path, sizeof(PTX_OBJECT), "%s", PTX_OBJECT);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
