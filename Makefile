@@ -254,6 +254,10 @@ $(B)/tools/bench-mpi.%: tools/bench/data/mpi.c
 	@mkdir -p $(@D)
 	$(call quiet,MPICC)mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
+# memcast-smi reads records of libcuda.so.1's in memory of other processes.
+$(B)/tools/smi/activity.o: flags += -I$(rooms)/lib/base
+$(B)/tools/smi/activity.o: $(rooms)/lib/made
+
 # memcast-ptx reads images with the code that libcuda.so.1 has for it.
 ptx_images := $(patsubst %.c,$(B)/%.o,$(wildcard lib/image/*.c))
 $(B)/tools/memcast-ptx: $(ptx_images)

@@ -99,7 +99,8 @@ CUresult invocation_run(const struct invocation *invocation);
 
 /* translated.c */
 CUresult translated_find(struct function *function, struct invocation *invocation);
-CUresult translated_run(const struct invocation *invocation);
+struct activity;
+CUresult translated_run(const struct invocation *invocation, struct activity *activity);
 
 /* A launch of a translated kernel, while it runs */
 struct translated {

@@ -256,7 +256,6 @@ static CUresult run_function(const struct invocation *invocation)
 	size_t blocks = all ? (size_t)invocation->grid[0] * invocation->grid[1] *
 			      invocation->grid[2] : 1;
 	struct runner *runner = runner_here();
-	struct activity *activity;
 	struct memcast_launch at;
 	CUresult result;
 	size_t threads = (size_t)invocation->block[0] * invocation->block[1] *
@@ -269,13 +268,11 @@ static CUresult run_function(const struct invocation *invocation)
 	runner->at = &at;
 	runner->result = CUDA_SUCCESS;
 	runner->gang = NULL;
-	activity = activity_begin(activity_now(), "kernel ", invocation->code->name);
 	if (!sigsetjmp(runner->back, 0)) {
 		fault_catch(run_caught);
 		run_shape(invocation, &at, bytes);
 	}
 	fault_catch(NULL);
-	activity_end(activity);
 	if (runner->result == CUDA_SUCCESS)
 		return CUDA_SUCCESS;
 	result = run_explain(invocation, runner);
@@ -287,10 +284,13 @@ static CUresult run_function(const struct invocation *invocation)
 /* Runs one launch, in a stream's thread. */
 CUresult invocation_run(const struct invocation *invocation)
 {
+	struct activity *activity = activity_begin(activity_now(), "kernel ",
+						   invocation->code->name);
 	uint32_t before = host_access_open();
 	CUresult result = invocation->registered ? run_function(invocation) :
-						   translated_run(invocation);
+						   translated_run(invocation, activity);
 
 	host_access_close(before);
+	activity_end(activity);
 	return result;
 }

@@ -82,11 +82,11 @@ CUresult translated_find(struct function *function, struct invocation *invocatio
 	return invocation->translated ? CUDA_SUCCESS : registered_missing(function->code, why);
 }
 
-CUresult translated_run(const struct invocation *invocation)
+CUresult translated_run(const struct invocation *invocation, struct activity *activity)
 {
 	const struct code *code = invocation->code;
 	struct slot *slot = context_slot(invocation->module->context);
-	struct translated running = { .slot = slot, .name = code->name };
+	struct translated running = { .slot = slot, .name = code->name, .activity = activity };
 	const unsigned int *cluster = invocation->cluster;
 	struct ptx_launch launch = {
 		.kernel = invocation->translated,
@@ -115,8 +115,6 @@ CUresult translated_run(const struct invocation *invocation)
 		launch.block[i] = invocation->block[i];
 		launch.cluster[i] = cluster[i] ? cluster[i] : 1;
 	}
-	running.activity = activity_begin(activity_now(), "kernel ", code->name);
 	translator_get(&why)->run(&launch, &outcome);
-	activity_end(running.activity);
 	return outcome.result ? fail(outcome.result, "%s", outcome.reason) : CUDA_SUCCESS;
 }

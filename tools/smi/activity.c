@@ -10,15 +10,10 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "base/activity.h"
 #include "smi.h"
 
-#define MEMORY	"/memfd:memcast-activity"
-#define RECORDS	64
-
-struct record {				/* as struct activity there */
-	uint64_t begun;
-	char what[248], where[768];
-};
+#define MEMORY	"/memfd:" ACTIVITY_MEMORY
 
 /* Return: the address of the process's records; 0: it has none */
 static uintptr_t find(const char *pid)
@@ -49,7 +44,7 @@ static struct json_object *text_new(char *text, size_t size)
 	return json_object_new_string(text);
 }
 
-static void add(struct json_object *list, struct record *record, int64_t pid, uint64_t now)
+static void add(struct json_object *list, struct activity *record, int64_t pid, uint64_t now)
 {
 	struct json_object *json = json_object_new_object();
 
@@ -63,8 +58,8 @@ static void add(struct json_object *list, struct record *record, int64_t pid, ui
 void smi_activities(struct json_object *list, const char *pid)
 {
 	uintptr_t address = find(pid);
-	struct record *records = address ? calloc(RECORDS, sizeof(*records)) : NULL;
-	struct iovec to = { records, RECORDS * sizeof(*records) };
+	struct activity *records = address ? calloc(ACTIVITY_RECORDS, sizeof(*records)) : NULL;
+	struct iovec to = { records, ACTIVITY_RECORDS * sizeof(*records) };
 	struct iovec from = { (void *)address, to.iov_len };
 	struct timespec time;
 	uint64_t now;
@@ -74,7 +69,7 @@ void smi_activities(struct json_object *list, const char *pid)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	now = time.tv_sec * 1000000000UL + time.tv_nsec;
 	if (process_vm_readv(atoi(pid), &to, 1, &from, 1, 0) == (ssize_t)to.iov_len)
-		for (int i = 0; i < RECORDS; i++)
+		for (int i = 0; i < ACTIVITY_RECORDS; i++)
 			if (records[i].begun && records[i].begun <= now)
 				add(list, &records[i], atoi(pid), now);
 	free(records);
