@@ -174,6 +174,7 @@ TEST_F(runtime_kernel, launches)
 	int log = mkstemp(path);
 
 	ASSERT_LE(0, log);
+	ASSERT_EQ(0, setenv("MEMCAST_PTX", "0", 1));
 	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
 	EXPECT_RT(cudaErrorNotSupported, cudaLaunchKernel(&add, one, one, arguments, 0, NULL));
 	EXPECT_RT(cudaErrorNotSupported, cudaGetLastError());
