@@ -124,8 +124,8 @@ struct ptx_object {
 	/* Ahead of time: how many functions there are to compile */
 	int (*count)(const struct ptx_code *code);
 	/* Compiles each @parts-th of them, from @part on, and keeps the code for other processes. */
-	int (*compile)(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
-		       void *data);
+	void (*compile)(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
+			void *data);
 	/* Runs a launch. When it returns, the launch has ended, well or not. */
 	void (*run)(const struct ptx_launch *launch, struct ptx_outcome *outcome);
 };

@@ -33,12 +33,23 @@ void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, ui
 	}
 }
 
-void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
+static void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
 			   const char *value)
 {
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 				LLVMCreateStringAttribute(t->context, name, strlen(name), value,
 							  strlen(value)));
+}
+
+/* What all functions have that are made of device code */
+void function_common(struct translator *t, LLVMValueRef function)
+{
+	/* a fault is what an access of address 0 is to make */
+	attribute(t, function, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
+	attribute(t, function, LLVMAttributeFunctionIndex, "nounwind");
+	text_attribute(t, function, "warn-stack-size", "0");
+	/* a return address in the stack tells which line has called the runtime */
+	text_attribute(t, function, "disable-tail-calls", "true");
 }
 
 void function_is_pure(struct translator *t, LLVMValueRef function)
@@ -53,12 +64,6 @@ void function_ends(struct translator *t, LLVMValueRef function)
 	attribute(t, function, LLVMAttributeFunctionIndex, "noreturn");
 	attribute(t, function, LLVMAttributeFunctionIndex, "nounwind");
 	attribute(t, function, LLVMAttributeFunctionIndex, "cold");
-}
-
-/* LLVM makes one call of two only where both are of the same line. */
-void function_keeps_lines(struct translator *t, LLVMValueRef function)
-{
-	attribute(t, function, LLVMAttributeFunctionIndex, "nomerge");
 }
 
 /* Notes an address for the linker of the code. */
@@ -106,12 +111,7 @@ LLVMValueRef function_value(struct translator *t, struct function *function)
 	value = LLVMAddFunction(t->module, name, function_type(t, function->kernel));
 	if (function->kernel || root->function != function)
 		LLVMSetLinkage(value, LLVMInternalLinkage);
-	/* a fault is what an access of address 0 is to make */
-	attribute(t, value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
-	attribute(t, value, LLVMAttributeFunctionIndex, "nounwind");
-	text_attribute(t, value, "warn-stack-size", "0");
-	/* a return address in the stack tells which line has called the runtime */
-	text_attribute(t, value, "disable-tail-calls", "true");
+	function_common(t, value);
 	if (function->kernel)
 		attribute(t, value, LLVMAttributeFunctionIndex, "alwaysinline");
 	if (root->functions_count == root->functions_room) {
@@ -179,6 +179,18 @@ static void place_memory(struct translator *t)
 							symbol->align > 16 ? symbol->align : 16);
 		}
 	}
+}
+
+/* Has each thread memory of its own, beside registers? */
+static bool has_own_memory(const struct body *body)
+{
+	for (uint32_t i = 0; i < body->memory_count; i++)
+		if (body->memory[i]->space == SPACE_LOCAL || body->memory[i]->space == SPACE_PARAM)
+			return true;
+	for (const struct statement *at = body->first; at; at = at->next)
+		if (at->kind == STATEMENT_INSTRUCTION && word_is(&at->name, "alloca"))
+			return true;
+	return false;
 }
 
 /* Parameters in registers come in the block, too; results go there at each return. */
@@ -282,6 +294,7 @@ static void translate_function(struct translator *t, struct function *function)
 	t->thread = LLVMGetParam(t->value, 0);
 	t->parameters = LLVMGetParam(t->value, 1);
 	t->loops = function->kernel && !t->root->kernel.waits;
+	t->own_memory = has_own_memory(&t->body);
 	t->polls = t->root->polls;
 	if (function->kernel) {
 		for (int i = 0; i < 3; i++)
@@ -341,10 +354,7 @@ static void thread_form(struct translator *t, LLVMValueRef body)
 
 	t->value = LLVMAddFunction(t->module, form_name(t, "thread", name, sizeof(name)),
 				   LLVMFunctionType(t->nothing, types, 2, false));
-	attribute(t, t->value, LLVMAttributeFunctionIndex, "nounwind");
-	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
-	text_attribute(t, t->value, "warn-stack-size", "0");
-	text_attribute(t, t->value, "disable-tail-calls", "true");
+	function_common(t, t->value);
 	lines_function(t, t->root->function->line);
 	LLVMPositionBuilderAtEnd(t->builder, LLVMAppendBasicBlockInContext(t->context, t->value,
 									   ""));

@@ -42,22 +42,21 @@ static bool is_fixed(const struct statement *at, const struct operand *operand)
 	}
 }
 
-/* Can a statement stand before all cuts? Those before it in the text have been asked. */
-bool hoist(struct statement *at)
+/* Marks a statement if it can stand before all cuts. Those before it in the text are marked. */
+void hoist(struct statement *at)
 {
 	struct symbol *to;
 
 	if (at->kind == STATEMENT_LABEL || at->operands_count < 2 || !is_pure(at) ||
 	    at->operands[0].kind != OPERAND_REGISTER || at->operands[0].part.length ||
 	    at->operands[0].second)
-		return false;
+		return;
 	to = at->operands[0].symbol;
 	if (!to->flow.known || to->flow.written != 1 || to->flow.zeroed || to->vector != 1 ||
 	    to->parameter)
-		return false;
+		return;
 	for (uint32_t i = 1; i < at->operands_count; i++)
 		if (!is_fixed(at, &at->operands[i]))
-			return false;
+			return;
 	to->flow.hoisted = at->hoisted = true;
-	return true;
 }

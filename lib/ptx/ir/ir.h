@@ -46,7 +46,7 @@ struct translator {
 	struct body body;
 	LLVMValueRef value, thread, parameters, results, tid[3];
 	LLVMBasicBlockRef start;
-	LLVMBasicBlockRef before;	/* of a kernel that is cut: what is computed before all cuts */
+	LLVMBasicBlockRef before;	/* of a cut kernel: what is computed before all cuts */
 	LLVMDIBuilderRef lines;
 	LLVMMetadataRef file, lines_scope;
 	LLVMValueRef shared_base, carry, misaligned;
@@ -55,6 +55,7 @@ struct translator {
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
+	bool own_memory;		/* the threads of its loops take turns with one local memory */
 	/* the innermost of its loops, as metadata: of each cut, and two more; all of them */
 	LLVMValueRef loop_names[PTX_CUTS_MOST + 2], parallel;
 	/* of a kernel that is cut: where a thread begins, what threads keep, and its number */
@@ -133,7 +134,6 @@ void go_on_at(struct translator *t, LLVMBasicBlockRef block);
 
 void function_is_pure(struct translator *t, LLVMValueRef function);
 void function_ends(struct translator *t, LLVMValueRef function);
-void function_keeps_lines(struct translator *t, LLVMValueRef function);
 void root_external(struct root *root, const char *name, void *address);
 
 /* ---- registers.c ---- */
@@ -146,7 +146,7 @@ struct kept {
 bool registers_look(const struct body *body, struct kept *kept);
 
 /* ---- hoist.c ---- */
-bool hoist(struct statement *at);
+void hoist(struct statement *at);
 
 /* ---- cut.c ---- */
 void cut_here(struct translator *t, LLVMBasicBlockRef block, uint32_t number);
@@ -206,8 +206,7 @@ LLVMValueRef function_value(struct translator *t, struct function *function);
 LLVMTypeRef function_type(struct translator *t, bool kernel);
 const char *form_name(struct translator *t, const char *kind, char *name, size_t size);
 void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name);
-void text_attribute(struct translator *t, LLVMValueRef function, const char *name,
-		    const char *value);
+void function_common(struct translator *t, LLVMValueRef function);
 void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes);
 LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
 void edge(struct translator *t, struct symbol *label);

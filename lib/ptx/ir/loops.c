@@ -34,11 +34,12 @@ void loops_name(struct translator *t)
 
 /*
  * Weak accesses of different threads have no order if nothing between them makes one, and between
- * two cuts nothing does: LLVM need not look for addresses that turns of the loop share.
+ * two cuts nothing does: LLVM need not look for addresses that turns of the loop share. Local memory
+ * is one for all turns, which each thread finds as it has left it.
  */
 void no_order(struct translator *t, LLVMValueRef access)
 {
-	if (t->loops)
+	if (t->loops && !t->own_memory)
 		mark(t, access, "llvm.mem.parallel_loop_access", t->parallel);
 }
 
@@ -196,14 +197,11 @@ static void form_begin(struct translator *t)
 
 	t->value = LLVMAddFunction(t->module, form_name(t, "block", name, sizeof(name)),
 				   LLVMFunctionType(t->nothing, types, 2, false));
-	attribute(t, t->value, LLVMAttributeFunctionIndex, "nounwind");
-	attribute(t, t->value, LLVMAttributeFunctionIndex, "null_pointer_is_valid");
+	function_common(t, t->value);
 	attribute(t, t->value, 1, "noalias");
 	attribute(t, t->value, 2, "noalias");
 	is_there(t, t->value, 0, sizeof(struct ptx_thread));
 	is_there(t, t->value, 1, t->root->function->parameters.bytes);
-	text_attribute(t, t->value, "warn-stack-size", "0");
-	text_attribute(t, t->value, "disable-tail-calls", "true");
 	lines_function(t, t->root->function->line);
 	LLVMPositionBuilderAtEnd(t->entry_builder,
 				 LLVMAppendBasicBlockInContext(t->context, t->value, ""));

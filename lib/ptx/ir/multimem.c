@@ -148,6 +148,12 @@ static LLVMValueRef whole(struct translator *t, LLVMValueRef access)
 	return access;
 }
 
+/* Return: an element of what the instruction reads or writes, a vector or not */
+static struct operand *element(struct operand *value, uint32_t index)
+{
+	return value->kind == OPERAND_VECTOR && index < value->count ? &value->items[index] : value;
+}
+
 /* ((r0 + r1) + r2) + …, as memcast/multimem.h has it */
 static void sum_f32(struct translator *t, struct replicas *all, struct operand *to, uint32_t count)
 {
@@ -167,7 +173,7 @@ static void sum_f32(struct translator *t, struct replicas *all, struct operand *
 	if (has(t, MOD_acquire))
 		LLVMBuildFence(t->builder, LLVMAtomicOrderingAcquire, false, "");
 	for (uint32_t i = 0; i < count; i++)
-		put(t, count > 1 && i < to->count ? &to->items[i] : to,
+		put(t, element(to, i),
 		    LLVMBuildExtractElement(t->builder, sum, constant(t, 32, i), ""), TYPE_F32);
 }
 
@@ -179,8 +185,7 @@ static void store_all(struct translator *t, struct replicas *all, struct operand
 
 	for (uint32_t i = 0; i < count; i++)
 		value = LLVMBuildInsertElement(t->builder, value,
-					       get(t, count > 1 && i < from->count ?
-						   &from->items[i] : from, type),
+					       get(t, element(from, i), type),
 					       constant(t, 32, i), "");
 	if (has(t, MOD_release))
 		LLVMBuildFence(t->builder, LLVMAtomicOrderingRelease, false, "");
@@ -238,14 +243,14 @@ void translate_multimem(struct translator *t)
 	}
 	place = alloca_at_entry(t, t->i8, 64, 16);
 	for (uint32_t i = 0; !load && i < count; i++)
-		LLVMBuildStore(t->builder, get(t, count > 1 && i < value->count ? &value->items[i] :
-					       value, type), at_offset(t, place, i * bytes));
+		LLVMBuildStore(t->builder, get(t, element(value, i), type),
+			       at_offset(t, place, i * bytes));
 	values[0] = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0), SPACE_GLOBAL,
 							  t->root->kernel.checked ? count * bytes :
 							  1)), &values[1]);
 	values[2] = values[3] = place;
 	LLVMBuildCall2(t->builder, function_type, function, values, 4, "");
 	for (uint32_t i = 0; load && i < count; i++)
-		put(t, count > 1 && i < value->count ? &value->items[i] : value,
+		put(t, element(value, i),
 		    BUILD(Load2, int_type(t, 8 * bytes), at_offset(t, place, i * bytes)), type);
 }

@@ -320,9 +320,9 @@ static LLVMValueRef call_external(struct translator *t, const char *name, void *
 	if (!function) {
 		function = LLVMAddFunction(t->module, name, type);
 		root_external(t->root, name, address);
-		/* a line that says where a thread waits is of one instruction */
+		/* LLVM would make one call of two, which then has no line to say where a thread waits */
 		if (with_thread)
-			function_keeps_lines(t, function);
+			attribute(t, function, LLVMAttributeFunctionIndex, "nomerge");
 		if (!with_thread && !strchr(signature, 'p'))
 			function_is_pure(t, function);
 		else if (with_thread && (strstr(name, "_exit") || strstr(name, "_trap") ||

@@ -11,8 +11,8 @@ static bool is_root(struct function *function)
 }
 
 /* Compiles every @parts-th function, from @part on; several processes can divide the work. */
-int ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
-		     void *data)
+void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
+		      void *data)
 {
 	struct function *function;
 	uint32_t index = 0;
@@ -35,7 +35,6 @@ int ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_t
 			told(data, name, root && !root->failed ? NULL :
 			     root ? root->log.text : "no memory");
 		}
-	return index;
 }
 
 /* How many functions there are to compile */

@@ -2,8 +2,9 @@
 /*
  * The cache of compiled code: a folder of this user's, to which nobody else may write, with a file
  * for each function. A file is written under another name and renamed, so that it is whole; and its
- * beginning has a digest of the rest. If such files take too much, those go that nobody has used for
- * longest; other files of the folder stay. Without a folder, or with a full disk, functions are compiled each time.
+ * beginning has a digest of the rest. If such files take too much, those go that nobody has used
+ * for longest; other files of the folder stay. Without a folder, or with a full disk, functions are
+ * compiled each time.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

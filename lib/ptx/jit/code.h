@@ -28,7 +28,7 @@ struct facts {
 	struct ptx_slot slot;
 	bool loop_waits;		/* a loop has what it may wait by */
 	bool barriers;			/* of the whole block; all else that waits is in waits */
-	uint32_t cuts;			/* where it can be cut into loops over threads */
+	bool cuts;			/* it can be cut into loops over threads */
 	bool by_pointer;		/* its address is taken: it is compiled by itself */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	uint32_t shared_bytes, shared_align, shared_base;

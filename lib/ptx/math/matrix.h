@@ -24,7 +24,7 @@ struct matrix {
 	uint64_t m : 6, n : 6, k : 9, a : 4, b : 4, c : 4, d : 4, operation : 2, saturate : 1,
 		 quads : 1,		/* mma.m8n8k4 of f16: a product for each eight lanes */
 		 a_column : 1, b_column : 1,	/* of those, and of matrices in memory */
-		 sparse : 1,		/* mma.sp: lanes bring half of A, and where that is in its rows */
+		 sparse : 1,		/* mma.sp: lanes bring half of A, and its places in rows */
 		 selector : 2,		/* which lanes of four bring the latter */
 		 part : 2;		/* of wmma.load and wmma.store */
 };

@@ -119,24 +119,27 @@ static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
 	return word;
 }
 
-static int describe_address(const struct runner *runner, const struct fiber *fiber, char *text,
-			    size_t size)
+static void describe_address(const struct runner *runner, const struct fiber *fiber, char *text,
+			     size_t size)
 {
 	const struct ptx_run_host *host = runner->grid->launch->host;
 	uint64_t address = fiber->at.looked_at & PTX_LOOKED_ADDRESS;
 	uint64_t offset = address - (uintptr_t)fiber->at.block->cluster->shared;
 	char memory[96] = "";
 
-	if (!fiber->at.looked_at)
-		return snprintf(text, size, "in a loop");
-	if (offset < (uint64_t)fiber->at.cluster_nctarank * PTX_SHARED_WINDOW)
-		return snprintf(text, size, "for byte %" PRIu64 " of shared memory, which is %#" PRIx64,
-				offset % PTX_SHARED_WINDOW - PTX_SHARED_FIRST,
-				fiber->last_word);
+	if (!fiber->at.looked_at) {
+		snprintf(text, size, "in a loop");
+		return;
+	}
+	if (offset < (uint64_t)fiber->at.cluster_nctarank * PTX_SHARED_WINDOW) {
+		snprintf(text, size, "for byte %" PRIu64 " of shared memory, which is %#" PRIx64,
+			 offset % PTX_SHARED_WINDOW - PTX_SHARED_FIRST, fiber->last_word);
+		return;
+	}
 	if (host->memory)
 		host->memory(address, memory, sizeof(memory));
-	return snprintf(text, size, "for the word at %#" PRIx64 "%s%s, which is %#" PRIx64, address,
-			*memory ? ", " : "", memory, fiber->last_word);
+	snprintf(text, size, "for the word at %#" PRIx64 "%s%s, which is %#" PRIx64, address,
+		 *memory ? ", " : "", memory, fiber->last_word);
 }
 
 static int describe_group(const struct runner *runner, const struct group *group, char *text,

@@ -106,19 +106,20 @@ static const char *on_processors(char *text, size_t size)
 }
 
 /* Both have to give the same: a wrong kernel's speed is of no use. */
-static void check(const struct race *kernel, struct race *loop)
+static void check(struct race *race)
 {
-	void *result = malloc(kernel->work->written);
+	size_t bytes = race->work->written;
+	void *result = malloc(bytes);
 
 	if (!result)
 		rank_die("no memory for results");
-	memset(kernel->arrays.c, 0, kernel->work->written);
-	run_kernel((void *)kernel);
-	memcpy(result, kernel->arrays.c, kernel->work->written);
-	memset(loop->arrays.c, 0, kernel->work->written);
-	run_loop(loop);
-	if (memcmp(result, loop->arrays.c, kernel->work->written))
-		rank_die("kernel %s and its loop have different results", kernel->work->kernel);
+	memset(race->arrays.c, 0, bytes);
+	run_kernel(race);
+	memcpy(result, race->arrays.c, bytes);
+	memset(race->arrays.c, 0, bytes);
+	run_loop(race);
+	if (memcmp(result, race->arrays.c, bytes))
+		rank_die("kernel %s and its loop have different results", race->work->kernel);
 	free(result);
 }
 
@@ -134,7 +135,7 @@ static void compare(struct bench *bench, const struct work *work)
 	char text[64];
 
 	bench_progress(bench, "%s", work->name);
-	check(&race, &race);
+	check(&race);
 	bench_race(racers, 2, bench_quick(bench) ? 3 : 9);
 	bench_add(bench, &(struct bench_line) {
 		.measure = work->name, .parameters = on_processors(text, sizeof(text)),
