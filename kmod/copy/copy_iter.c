@@ -313,7 +313,7 @@ int mc_copy_note(struct mc_call *call, const struct mc_copy_iter *side, u64 addr
 		 u64 rows)
 {
 	if (!side->reservation)
-		return mc_registered_note(call, address, (rows - 1) * side->pitch + bytes) ?
+		return mc_registered_note(call, address, bytes, rows, side->pitch) ?
 			MEMCAST_UNMAPPED : 0;
 	return unlikely(side->missed) && mc_say_missed(call, side->reservation, side->missed) ?
 		MEMCAST_MISSED : 0;

@@ -124,6 +124,7 @@ int mc_block_alloc(struct mc_call *call)
 	}
 	alloc->out_address = block->va.start;
 	mutex_unlock(&client->heap_lock);
+	mc_registered_free_ended(client);
 	mc_segments_free(client, &reaped);
 	if (ret) {
 		mc_block_drop(call, block);
@@ -203,6 +204,7 @@ int mc_block_map(struct mc_call *call)
 	}
 	map->out_address = block->va.start;
 	mutex_unlock(&client->heap_lock);
+	mc_registered_free_ended(client);
 	mc_segments_free(client, &reaped);
 	if (ret)
 		mc_block_drop(call, block);

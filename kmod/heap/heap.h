@@ -114,7 +114,8 @@ bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes);
 
 void mc_registered_end(struct mc_client *client, struct mc_registered *registered);
 void mc_registered_free_ended(struct mc_client *client);
-bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes);
+bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes,
+			unsigned long count, unsigned long pitch);
 
 /* ---- alloc.c ---- */
 

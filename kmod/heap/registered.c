@@ -84,6 +84,9 @@ void mc_registered_free_ended(struct mc_client *client)
 	struct mc_registered *registered, *next;
 	LIST_HEAD(ended);
 
+	/* another thread frees what it has just ended itself */
+	if (list_empty_careful(&client->registered_ended))
+		return;
 	mutex_lock(&client->heap_lock);
 	list_splice_init(&client->registered_ended, &ended);
 	mutex_unlock(&client->heap_lock);
@@ -93,34 +96,58 @@ void mc_registered_free_ended(struct mc_client *client)
 	}
 }
 
+/* Rows of the program's own memory, which a call has read or written */
+struct rows {
+	unsigned long address, bytes;	/* of the first row; bytes is 1 or more */
+	unsigned long pitch;		/* from row to row */
+	unsigned long last;		/* address of the last row's last byte */
+};
+
 static bool is_news(const struct mc_block *block)
 {
 	return block->registered && block->registered->unmapped && !block->registered->said;
+}
+
+/* Is a byte of a row in the block, which meets the range from the first row to the last? */
+static bool has_row(const struct mc_block *block, const struct rows *rows)
+{
+	unsigned long first = max(block->va.start, rows->address) - rows->address;
+	unsigned long last = min(block->va.last, rows->last) - rows->address;
+	unsigned long within = rows->pitch ? first % rows->pitch : first;
+
+	/* if not in the row that begins before the block, then in the next one */
+	return within < rows->bytes || last - first >= rows->pitch - within;
 }
 
 /**
  * mc_registered_note() - say that memory was registered, and unmapped since
  * @call: its reason is the output
  * @address: of the program's own memory, which a call has read or written
- * @bytes: from the first byte to the last; 1 or more
+ * @bytes: of a row; 1 or more
+ * @count: how many rows; 1 or more
+ * @pitch: bytes from row to row
  *
  * Takes the heap_lock if the program has unmapped a registered range.
  *
  * Return: was a range found of which this has not been said? It is said once for each range.
  */
-bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes)
+bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes,
+			unsigned long count, unsigned long pitch)
 {
+	const struct rows rows = {
+		.address = address, .bytes = bytes, .pitch = pitch,
+		.last = address + (count - 1) * pitch + bytes - 1,
+	};
 	struct mc_client *client = call->client;
-	unsigned long last = address + bytes - 1;
 	struct mc_block *block;
 
 	if (likely(!atomic_read(&client->unmapped)))
 		return false;
 	mutex_lock(&client->heap_lock);
-	block = mc_block_find(client, address, last);
-	while (block && !is_news(block)) {
-		block = block->va.last < last ?
-			mc_block_find(client, block->va.last + 1, last) : NULL;
+	block = mc_block_find(client, address, rows.last);
+	while (block && !(is_news(block) && has_row(block, &rows))) {
+		block = block->va.last < rows.last && !fatal_signal_pending(current) ?
+			mc_block_find(client, block->va.last + 1, rows.last) : NULL;
 		cond_resched();
 	}
 	if (block) {

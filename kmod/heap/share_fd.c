@@ -217,6 +217,7 @@ int mc_block_import(struct mc_call *call)
 			mc_heap_put_block(heap, &reaped);
 	}
 	mutex_unlock(&client->heap_lock);
+	mc_registered_free_ended(client);
 	mc_segments_free(client, &reaped);
 	if (ret) {
 		mc_block_drop(call, block);

@@ -80,6 +80,43 @@ static int rows(void)
 	       (map_anew(before + 2 * 4096, 4096), !cuMemcpy2D(&copy));
 }
 
+/* Rows of @width bytes, two pages from each other; the range begins a page behind the first row. */
+static int beside_rows(size_t width, size_t range)
+{
+	CUdeviceptr device;
+	CUDA_MEMCPY2D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = 2 * 4096,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = width,
+		.WidthInBytes = width, .Height = 2,
+	};
+	char *rows;
+
+	registered(&device);
+	if (cuMemAlloc(&copy.dstDevice, 2 * width))
+		return 0;
+	rows = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	copy.srcHost = rows;
+	if (cuMemHostRegister(rows + 4096, range, 0) || munmap(rows + 4096, range))
+		return 0;
+	map_anew(rows + 4096, range);
+	return !cuMemcpy2D(&copy);
+}
+
+static int between_rows(void)
+{
+	return beside_rows(64, 4096);
+}
+
+static int end_of_row(void)
+{
+	return beside_rows(4096 + 1, 4096);
+}
+
+static int start_of_row(void)
+{
+	return beside_rows(64, 4096 + 1);
+}
+
 static int fill(void)
 {
 	CUdeviceptr device;
@@ -143,6 +180,9 @@ static const struct role roles[] = {
 	{ "copy_to", copy_to },
 	{ "fill", fill },
 	{ "rows", rows },
+	{ "between_rows", between_rows },
+	{ "end_of_row", end_of_row },
+	{ "start_of_row", start_of_row },
 	{ "two_ranges", two_ranges },
 	{ "nothing_unmapped", nothing_unmapped },
 	{ "unregistered", unregistered },
@@ -151,7 +191,8 @@ static const struct role roles[] = {
 
 TEST_F(registered, unmapped_is_said_once)
 {
-	static const char *const uses[] = { "copy_from", "copy_to", "fill", "rows" };
+	static const char *const uses[] = { "copy_from", "copy_to", "fill", "rows", "end_of_row",
+					   "start_of_row" };
 	char said[4096];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(uses); i++) {
@@ -183,7 +224,7 @@ TEST_F(registered, each_range)
 
 TEST_F(registered, silence)
 {
-	static const char *const uses[] = { "nothing_unmapped", "unregistered" };
+	static const char *const uses[] = { "nothing_unmapped", "unregistered", "between_rows" };
 	char said[4096];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(uses); i++) {
