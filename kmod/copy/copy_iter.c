@@ -193,7 +193,7 @@ int mc_copy_touch(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 	if (!ret && lacks.chunks)
 		ret = rows_touch(side, bytes, rows, NULL);
 	if (ret == -ENOMEM)
-		return mc_lazy_fail(call, ret, lacks.chunks);
+		return mc_lazy_fail(call, ret, lacks.account, lacks.chunks);
 	if (ret && ret != -EINTR && ret != -ERESTARTNOINTR)
 		return mc_fail(call, ret, "the memory changed under the call");
 	return ret;

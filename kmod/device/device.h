@@ -60,7 +60,8 @@ void *mc_lazy_zeros(void);
 struct page *mc_lazy_take(struct mc_pool *pool, struct mc_account *account);
 void mc_lazy_give(struct mc_pool *pool, struct mc_account *account, struct page *chunk);
 bool mc_lazy_has_room(const struct mc_account *account, unsigned long chunks);
-int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks);
+int mc_lazy_fail(struct mc_call *call, int error, const struct mc_account *account,
+		 unsigned long chunks);
 
 /* ---- device.c ---- */
 

@@ -231,22 +231,24 @@ bool mc_lazy_has_room(const struct mc_account *account, unsigned long chunks)
  * mc_lazy_fail() - say why a touch has failed
  * @call: the call
  * @error: the errno that it fails with
+ * @account: of the owner of the memory that it touched; NULL: not known
  * @chunks: how many it needed
  *
  * The reason is that of now: other threads may have taken chunks, or given some back, since.
  *
  * Return: @error.
  */
-int mc_lazy_fail(struct mc_call *call, int error, unsigned long chunks)
+int mc_lazy_fail(struct mc_call *call, int error, const struct mc_account *account,
+		 unsigned long chunks)
 {
-	const struct mc_account *account = call->client->account;
 	const unsigned int mib = MC_CHUNK_SHIFT - 20;
 
-	if (!fits(&account->lazy, chunks, user_limit(account))) {
+	if (account && !fits(&account->lazy, chunks, user_limit(account))) {
 		say_short();
 		return mc_fail(call, error,
-			       "%lu MiB or more that are touched first cannot be had: this user's memories have taken %lu of %lu MiB; memcast-vm --memory or lazy_user_mib gives more",
-			       chunks << mib, atomic_long_read(&account->lazy) << mib,
+			       "%lu MiB or more that are touched first cannot be had: %s user's memories have taken %lu of %lu MiB; memcast-vm --memory or lazy_user_mib gives more",
+			       chunks << mib, account == call->client->account ? "this" : "another",
+			       atomic_long_read(&account->lazy) << mib,
 			       user_limit(account) << mib);
 	}
 	if (!fits(&lazy_taken, chunks, READ_ONCE(lazy_limit))) {

@@ -93,7 +93,8 @@ int mc_buffer_touch(struct mc_call *call, const struct mc_buffer *buffer, unsign
 	mc_xa_destroy(&lacks.places);
 	if (!ret && lacks.chunks)
 		ret = buffer_touch(buffer, offset, offset + bytes, killable, NULL);
-	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks.chunks) : ret;
+	return call && ret == -ENOMEM ? mc_lazy_fail(call, ret, lacks.account, lacks.chunks) :
+					ret;
 }
 
 /* Return: how many bytes from an offset on are physically contiguous; @pfn: the first page. */

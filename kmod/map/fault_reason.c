@@ -170,6 +170,17 @@ static int fail_unmapped(struct mc_call *call, const struct mc_reservation *rese
 	return mc_fail(call, -EFAULT, "nothing is mapped there; cuMemMap() does that");
 }
 
+/* Return: the account of the first memory that could not be populated. */
+static struct mc_account *lacking(const struct mc_pinned_range *pinned)
+{
+	unsigned int i;
+
+	for (i = 0; i < pinned->replicas; i++)
+		if (!pinned->spot[i].kaddr)
+			return pinned->spot[i].memory->object.account;
+	return NULL;
+}
+
 /* Fails a call if the access failed because a chunk could not be taken. Without locks. */
 static int check_touched(struct mc_call *call, struct mc_reservation *reservation)
 {
@@ -187,7 +198,7 @@ static int check_touched(struct mc_call *call, struct mc_reservation *reservatio
 	if (!ret) {
 		/* as the fault does: a load takes chunks, too */
 		if (mc_pinned_range_fill(&pinned, true))
-			ret = mc_lazy_fail(call, -EFAULT, 1);
+			ret = mc_lazy_fail(call, -EFAULT, lacking(&pinned), 1);
 		mc_pinned_range_put(&pinned);
 	} else {
 		/* the mapping has changed since */

@@ -222,7 +222,8 @@ int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory, unsigne
 			GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (ret)
 		return ret == -EBUSY ? 0 : -ENOMEM;
-	return mc_lazy_has_room(memory->object.account, ++lacks->chunks) ? 0 : -ENOMEM;
+	lacks->account = memory->object.account;
+	return mc_lazy_has_room(lacks->account, ++lacks->chunks) ? 0 : -ENOMEM;
 }
 
 /*

@@ -207,6 +207,7 @@ int mc_memory_touch(struct mc_memory *memory, unsigned long offset);
 struct mc_lacks {
 	struct xarray places;		/* by place in mc_memory.chunk */
 	unsigned long chunks;
+	struct mc_account *account;	/* that the last of them is charged to */
 };
 
 int mc_lacks_add(struct mc_lacks *lacks, const struct mc_memory *memory,

@@ -259,6 +259,35 @@ TEST_F(lazy_limit, share_of_a_user)
 	peer_close(link);
 }
 
+/* Who touches another user's memory is told of that user's share. */
+TEST_F(lazy_limit, memory_of_another_user)
+{
+	CUmemGenericAllocationHandle handle;
+	char text[4096];
+	pid_t owner;
+	int link;
+
+	ASSERT_EQ(0, set_limit("lazy_max_mib", 64));
+	ASSERT_EQ(0, set_limit("lazy_user_mib", 6));
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", LOG, 1));
+	owner = user_fork(USER, &link);
+	if (!owner) {
+		cuda_start(0);
+		send_fd(link, exported(new_memory(0, SIZE)));
+		receive_number(link);
+		exit(0);
+	}
+	cuda_start(0);
+	handle = imported(receive_fd(link));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemsetD32(ADDRESS(mapped(handle, SIZE, 0)), 1, 4 * CHUNK / 4));
+	read_file(text, sizeof(text), LOG);
+	EXPECT_SAYS(text, "another user's memories have taken 0 of 6 MiB");
+	send_number(link, 0);
+	EXPECT_EQ(0, reap_child(owner));
+	peer_close(link);
+}
+
 /* Importers of a dma-buf and debuggers get an error, too, when they need new chunks. */
 TEST_F(lazy_limit, importers_and_debuggers)
 {
