@@ -12,5 +12,6 @@ const struct ptx_object memcast_ptx_object = {
 	.kernel = ptx_code_kernel,
 	.count = ptx_code_count,
 	.compile = ptx_code_compile,
+	.show = ptx_code_show,
 	.run = ptx_run,
 };

@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	4
+#define PTX_OBJECT_VERSION	5
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -99,6 +99,9 @@ struct ptx_outcome {
 /* Hears of a function that has been compiled. @wrong: NULL, or why it could not be */
 typedef void ptx_told(void *data, const char *name, const char *wrong);
 
+/* Gets code as text: a line about it, LLVM's optimised IR, and the processor's instructions */
+typedef void ptx_shown(void *data, const char *about, const char *ir, const char *assembler);
+
 /* The functions of the object. Results are CUresults; @log says what is wrong. */
 struct ptx_object {
 	uint32_t version;
@@ -126,6 +129,12 @@ struct ptx_object {
 	/* Compiles each @parts-th of them, from @part on, and keeps the code for other processes. */
 	void (*compile)(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
 			void *data);
+	/*
+	 * Shows what launches would run: of the functions called @name, or of all, @told hears the
+	 * name, and again if it cannot be compiled
+	 */
+	void (*show)(struct ptx_code *code, const char *name, ptx_shown *shown, ptx_told *told,
+		     void *data);
 	/* Runs a launch. When it returns, the launch has ended, well or not. */
 	void (*run)(const struct ptx_launch *launch, struct ptx_outcome *outcome);
 };

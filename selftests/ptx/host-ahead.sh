@@ -6,18 +6,21 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test ahead -fPIE -pie
-plan ptx.ahead 8
+plan ptx.ahead 11
 
 compile() { MEMCAST_PTX_CACHE=$temp/kept timeout 100 build/tools/memcast-ptx "$@" >"$temp/said" 2>&1; }
+# A file that is made again is another file.
+made() { find "$temp/kept" -name '*.o' -printf '%i %s\n' | sort; }
 files() { find "$temp/kept" -name '*.o' 2>/dev/null | wc -l; }
 
 # kernels one, two and three, and far and near, which the table has
 compile "$temp/ahead" && grep -qx '5 functions are compiled; 0 cannot be' "$temp/said" && [ "$(files)" = 5 ]
 result program $?
-MEMCAST_PTX_IR=$temp/ir compile "$temp/ahead" && [ ! -e "$temp/ir" ] && [ "$(files)" = 5 ]
+made=$(made)
+compile "$temp/ahead" && [ "$(made)" = "$made" ]
 result nothing_is_made_again $?
 build_test ahead -fno-PIE -no-pie -O2
-MEMCAST_PTX_IR=$temp/ir compile "$temp/ahead" && [ ! -e "$temp/ir" ]
+compile "$temp/ahead" && [ "$(made)" = "$made" ]
 result fixed_addresses $?
 compile /bin/true && grep -q '^0 functions' "$temp/said"
 result no_device_code $?
@@ -31,6 +34,22 @@ compile "$temp/k.ptx" && grep -q '1 cannot be' "$temp/said"
 result lacking $?
 ! compile "$temp/no-such-file" && grep -q 'cannot be read' "$temp/said"
 result no_file $?
+
+# --dump shows all kernels, or one, after optimisation: here, a multiplication by 8 is a shift
+{
+	printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n'
+	printf '.visible .entry eight(.param .u64 p) { .reg .u64 %%a; .reg .u32 %%r; ld.param.u64 %%a, [p]; '
+	printf 'ld.volatile.u32 %%r, [%%a]; mul.lo.u32 %%r, %%r, 8; st.u32 [%%a], %%r; ret; }\n'
+} >"$temp/k.ptx"
+made=$(made)
+compile --dump "$temp/k.ptx" && grep -q '^; k: loops over threads, 0 bytes of stack, for ' "$temp/said" &&
+	grep -q '^; eight: ' "$temp/said" && [ "$(made)" = "$made" ]
+result dump_all $?
+compile --dump "$temp/k.ptx" eight && ! grep '^; k:' "$temp/said" && grep -q 'shl i32 .* 3' "$temp/said" &&
+	! grep 'mul i32' "$temp/said" && grep -q '^block\.[0-9]*:' "$temp/said" && grep -qw retq "$temp/said"
+result dump_one $?
+! compile --dump "$temp/k.ptx" nine && grep -q 'no kernel has PTX and the name nine' "$temp/said"
+result dump_none $?
 
 # cut off anywhere, a file is no more than an error
 size=$(stat -c %s "$temp/ahead") good=0

@@ -24,8 +24,7 @@ double now(void)
 }
 
 /* Variables only need to be somewhere: the code that is kept has no addresses. */
-static uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes,
-			    size_t align)
+uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
 {
 	void *memory = NULL;
 

@@ -36,13 +36,19 @@ struct request {
 	struct compiling all;
 	double seconds;
 	bool quiet;
+	bool shows;			/* the first word is a file, the second one a kernel */
+	const char *file;
+	struct showing showing;
 	uint32_t files;
 	int failed;
 };
 
-enum { KEY_TARGET = 1, KEY_SECONDS, KEY_PROGRESS };
+enum { KEY_DUMP = 1, KEY_TARGET, KEY_SECONDS, KEY_PROGRESS };
 
 static const struct argp_option argp_options[] = {
+	{ "dump", KEY_DUMP, NULL, 0,
+	  "print what a launch of each kernel, or of KERNEL, would run: LLVM's optimised IR, and "
+	  "the processor's instructions; keep nothing", 0 },
 	{ "jobs", 'j', "N", 0, "so many processes (as many as there are processors)", 0 },
 	{ "progress", KEY_PROGRESS, NULL, 0, "show how far it is, every 2 seconds", 0 },
 	{ "quiet", 'q', NULL, 0, "print no sums", 0 },
@@ -90,7 +96,10 @@ static void compile_data(struct request *request, const char *path, const void *
 		request->failed = 1;
 		return;
 	}
-	compile_image(&request->all, path, image);
+	if (request->shows)
+		show_image(&request->showing, path, image);
+	else
+		compile_image(&request->all, path, image);
 	image_put(image);
 }
 
@@ -135,11 +144,48 @@ static void compile_file(struct request *request, const char *path)
 	file_unload(&file);
 }
 
+static void take_word(struct request *request, const char *word, struct argp_state *state)
+{
+	request->files++;
+	if (request->shows) {
+		if (request->files > 2)
+			argp_usage(state);
+		if (request->files == 1)
+			request->file = word;
+		else
+			request->showing.kernel = word;
+		return;
+	}
+	if (request->files == 1) {
+		request->all.object = open_object();
+		request->all.until = request->seconds ? now() + request->seconds : 0;
+	}
+	if (!request->all.stopped)
+		compile_file(request, word);
+}
+
+static int show_file(struct request *request)
+{
+	struct showing *showing = &request->showing;
+
+	showing->object = open_object();
+	compile_file(request, request->file);
+	if (!showing->count && !showing->failed && !request->failed) {
+		fprintf(stderr, "memcast-ptx: %s: no kernel has PTX%s%s\n", request->file,
+			showing->kernel ? " and the name " : "", showing->kernel ?: "");
+		return 1;
+	}
+	return request->failed || showing->failed;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct request *request = state->input;
 
 	switch (key) {
+	case KEY_DUMP:
+		request->shows = true;
+		break;
 	case 'j':
 		request->all.jobs = range_option(state, arg, 1, 256);
 		break;
@@ -158,12 +204,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		setenv("MEMCAST_PTX_TARGET", arg, 1);
 		break;
 	case ARGP_KEY_ARG:
-		if (!request->files++) {
-			request->all.object = open_object();
-			request->all.until = request->seconds ? now() + request->seconds : 0;
-		}
-		if (!request->all.stopped)
-			compile_file(request, arg);
+		take_word(request, arg, state);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		argp_usage(state);
@@ -177,7 +218,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse_option, .args_doc = "FILE…",
+		.options = argp_options, .parser = parse_option,
+		.args_doc = "FILE…\n--dump FILE [KERNEL]",
 		.doc = "Compiles the kernels of programs, libraries, fatbins and PTX files ahead of "
 		       "time, into ~/.cache/memcast/ptx (MEMCAST_PTX_CACHE)."
 		       "\vmemcast-vm --host does it for its program and the libraries that this is "
@@ -190,6 +232,8 @@ int main(int argc, char **argv)
 	request.all.jobs = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 	/* options come first, wherever they stand */
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
+	if (request.shows)
+		return show_file(&request);
 	if (request.all.stopped)
 		fprintf(stderr, "memcast-ptx: the time is up; "
 			"the rest is compiled when it is launched\n");

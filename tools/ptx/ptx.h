@@ -42,6 +42,18 @@ struct compiling {
 };
 
 double now(void);
+uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align);
 void compile_image(struct compiling *all, const char *path, const struct image *image);
+
+/* ---- show.c */
+
+struct showing {
+	const struct ptx_object *object;
+	const char *kernel;		/* NULL: all */
+	uint32_t count;			/* functions of that name so far */
+	bool failed;
+};
+
+void show_image(struct showing *showing, const char *path, const struct image *image);
 
 #endif /* MEMCAST_TOOLS_PTX_H */

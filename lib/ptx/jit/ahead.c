@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Compiling ahead of time: all that launches and calls through pointers may ask for. */
+#include <stdio.h>
 #include <string.h>
 
 #include "code.h"
@@ -8,6 +9,14 @@ static bool is_root(struct function *function)
 {
 	return function->defined && (function->kernel || facts_of(function)->by_pointer ||
 				     function->statements > PTX_LARGE_CALLEE);
+}
+
+static const char *name_of(const struct function *function, char *name, size_t size)
+{
+	const struct symbol *symbol = function->symbol;
+
+	snprintf(name, size, "%.*s", (int)symbol->length, symbol->name);
+	return name;
 }
 
 /* Compiles every @parts-th function, from @part on; several processes can divide the work. */
@@ -21,19 +30,14 @@ void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_
 	for (uint32_t u = 0; u < code->units_count; u++)
 		for (function = code->units[u].functions; function; function = function->next) {
 			const struct root *root;
-			struct symbol *symbol = function->symbol;
-			size_t length = symbol->length < sizeof(name) ? symbol->length :
-								       sizeof(name) - 1;
 
 			if (!is_root(function) || index++ % parts != part)
 				continue;
-			memcpy(name, symbol->name, length);
-			name[length] = '\0';
 			pthread_mutex_lock(&code->lock);
 			root = root_compile(code, function);
 			pthread_mutex_unlock(&code->lock);
-			told(data, name, root && !root->failed ? NULL :
-			     root ? root->log.text : "no memory");
+			told(data, name_of(function, name, sizeof(name)),
+			     root && !root->failed ? NULL : root ? root->log.text : "no memory");
 		}
 }
 
@@ -47,4 +51,27 @@ int ptx_code_count(const struct ptx_code *code)
 		     function = function->next)
 			count += is_root(function);
 	return count;
+}
+
+/* Shows the code of each function that is compiled, or of those that are called @name. */
+void ptx_code_show(struct ptx_code *code, const char *name, ptx_shown *shown, ptx_told *told,
+		   void *data)
+{
+	struct function *function;
+	char own[1024];
+
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (function = code->units[u].functions; function; function = function->next) {
+			const char *wrong;
+
+			name_of(function, own, sizeof(own));
+			if (!is_root(function) || (name && strcmp(name, own)))
+				continue;
+			told(data, own, NULL);
+			pthread_mutex_lock(&code->lock);
+			wrong = root_show(code, function, shown, data);
+			pthread_mutex_unlock(&code->lock);
+			if (wrong)
+				told(data, own, wrong);
+		}
 }

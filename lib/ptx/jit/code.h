@@ -94,6 +94,9 @@ void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *resu
 uint32_t root_frame(struct function *function);
 /* Compiles a function, once; the code is locked. NULL: no memory */
 struct root *root_compile(struct ptx_code *code, struct function *function);
+/* Shows what root_compile() would make. Return: NULL, or why it cannot be compiled */
+const char *root_show(struct ptx_code *code, struct function *function, ptx_shown *shown,
+		      void *data);
 
 /* ---- external.c ---- */
 void external_number(struct ptx_code *code);
@@ -106,5 +109,7 @@ void jit_free(struct jit *jit);
 /* Has the processor instructions that convert f16? */
 bool jit_has_f16c(const struct jit *jit);
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);
+bool jit_show(struct jit *jit, struct ptx_code *code, struct root *root, ptx_shown *shown,
+	      void *data);
 
 #endif /* MEMCAST_PTX_CODE_H */

@@ -46,6 +46,8 @@ struct making {
 	struct root *root;
 	struct digest key;		/* in the cache */
 	int lock;			/* of the cache; -1: there is none */
+	ptx_shown *shown;		/* gets the code, which is not linked then; or NULL */
+	void *data;
 };
 
 /* Functions of the C library that LLVM may call for instructions that a processor lacks */
@@ -359,6 +361,31 @@ static const char *passes_of(const struct root *root, bool large)
 	return "always-inline,function(mem2reg,simplifycfg)";
 }
 
+/* Code as text: what is optimised already, and what the processor gets of it */
+static bool show(const struct making *making, LLVMModuleRef module, LLVMTargetMachineRef machine)
+{
+	struct root *root = making->root;
+	char *ir = LLVMPrintModuleToString(module), *message = NULL;
+	char *processor = LLVMGetTargetMachineCPU(machine);
+	LLVMMemoryBufferRef assembler;
+	bool good = !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile,
+							 &message, &assembler);
+	char about[200];
+
+	if (good) {
+		root->kernel.frame = root->deep ? 0 : root_frame(root->function);
+		snprintf(about, sizeof(about), "%s, %u bytes of stack%s, for %s",
+			 !root->function->kernel ? "a function that is called" :
+			 root->kernel.waits ? "a stack for each thread" : "loops over threads",
+			 root_frame(root->function), root->deep ? " or more" : "", processor);
+		making->shown(making->data, about, ir, LLVMGetBufferStart(assembler));
+		LLVMDisposeMemoryBuffer(assembler);
+	}
+	LLVMDisposeMessage(processor);
+	LLVMDisposeMessage(ir);
+	return good || fail_root(root, "LLVM", message);
+}
+
 static bool make_object(const struct making *making, LLVMModuleRef module)
 {
 	struct jit *jit = making->jit;
@@ -374,8 +401,8 @@ static bool make_object(const struct making *making, LLVMModuleRef module)
 	message = llvm_optimise(module, machine, passes_of(root, large), large);
 	if (message)
 		return fail_root(root, "LLVM", message);
-	if (secure_getenv("MEMCAST_PTX_IR"))
-		LLVMPrintModuleToFile(module, secure_getenv("MEMCAST_PTX_IR"), &message);
+	if (making->shown)
+		return show(making, module, machine);
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
 		return fail_root(root, "LLVM", message);
 	root->kernel.frame = root->deep ? 0 : root_frame(root->function);
@@ -458,4 +485,15 @@ bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
 	good = (making.lock >= 0 && take_cached(&making)) || compile(&making);
 	cache_unlock(making.lock);
 	return good;
+}
+
+/* Compiles a root to text alone. Return: false: the root's log says why not */
+bool jit_show(struct jit *jit, struct ptx_code *code, struct root *root, ptx_shown *shown,
+	      void *data)
+{
+	struct making making = {
+		.jit = jit, .code = code, .root = root, .lock = -1, .shown = shown, .data = data,
+	};
+
+	return compile(&making);
 }

@@ -112,26 +112,45 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 	return root;
 }
 
-struct root *root_compile(struct ptx_code *code, struct function *function)
+/* A root, and a compiler for it. NULL: no memory */
+static struct root *root_begin(struct ptx_code *code, struct function *function)
 {
 	struct root *root = facts_of(function)->root;
 
-	if (root && root->done)
-		return root;
 	if (!root)
 		root = root_new(code, function);
-	if (!root)
-		return NULL;
-	root->done = true;
+	if (!root || root->done)
+		return root;
 	if (!code->jit)
 		code->jit = jit_new(code->checked, root->log.text, sizeof(root->log.text));
-	if (!code->jit) {
-		root->failed = true;
+	if (!code->jit)
+		root->failed = root->done = true;
+	return root;
+}
+
+struct root *root_compile(struct ptx_code *code, struct function *function)
+{
+	struct root *root = root_begin(code, function);
+
+	if (!root || root->done)
 		return root;
-	}
+	root->done = true;
 	if (!jit_compile(code->jit, code, root))
 		root->failed = true;
 	return root;
+}
+
+const char *root_show(struct ptx_code *code, struct function *function, ptx_shown *shown,
+		      void *data)
+{
+	struct root *root = root_begin(code, function);
+
+	if (!root)
+		return "no memory";
+	root->done = true;
+	if (root->failed || !jit_show(code->jit, code, root, shown, data))
+		return root->log.text;
+	return NULL;
 }
 
 static struct function *kernel_of(struct ptx_code *code, const char *name)
