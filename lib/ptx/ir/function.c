@@ -50,6 +50,8 @@ void function_common(struct translator *t, LLVMValueRef function)
 	text_attribute(t, function, "warn-stack-size", "0");
 	/* a return address in the stack tells which line has called the runtime */
 	text_attribute(t, function, "disable-tail-calls", "true");
+	if (t->code->debugged)
+		text_attribute(t, function, "frame-pointer", "all");
 }
 
 void function_is_pure(struct translator *t, LLVMValueRef function)
@@ -113,7 +115,8 @@ LLVMValueRef function_value(struct translator *t, struct function *function)
 		LLVMSetLinkage(value, LLVMInternalLinkage);
 	function_common(t, value);
 	if (function->kernel)
-		attribute(t, value, LLVMAttributeFunctionIndex, "alwaysinline");
+		attribute(t, value, LLVMAttributeFunctionIndex,
+			  t->code->debugged ? "noinline" : "alwaysinline");
 	if (root->functions_count == root->functions_room) {
 		uint32_t room = root->functions_room ? 2 * root->functions_room : 16;
 		struct function **more = realloc(root->functions, room * sizeof(*more));
@@ -253,7 +256,7 @@ static void translate_hoisted(struct translator *t)
 	LLVMPositionBuilderAtEnd(t->builder, t->before);
 	for (struct statement *at = t->body.first; at; at = at->next)
 		if (at->hoisted) {
-			lines_at(t, at->line);
+			lines_statement(t, at);
 			translate_statement(t, at);
 		}
 	t->before = LLVMGetInsertBlock(t->builder);
@@ -271,7 +274,6 @@ static void translate_function(struct translator *t, struct function *function)
 	t->unit = function->unit;
 	t->at = NULL;
 	t->value = function_value(t, function);
-	lines_function(t, function->line);
 	t->epoch = 1;
 	t->ended = false;
 	t->carry = t->misaligned = t->lane = NULL;
@@ -283,10 +285,12 @@ static void translate_function(struct translator *t, struct function *function)
 		return;
 	}
 	t->cuts = function->kernel && t->root->is_cut ? cuts_find(&t->body) : 0;
-	if (!registers_look(&t->body, t->cuts ? &kept : NULL)) {
+	/* gdb finds each register in memory */
+	if (!t->code->debugged && !registers_look(&t->body, t->cuts ? &kept : NULL)) {
 		unsupported(t);
 		return;
 	}
+	lines_function(t, function->line, NULL);
 	entry = LLVMAppendBasicBlockInContext(t->context, t->value, "");
 	LLVMPositionBuilderAtEnd(t->entry_builder, entry);
 	t->start = new_block(t);
@@ -315,6 +319,7 @@ static void translate_function(struct translator *t, struct function *function)
 			t->tid[i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
 						 t->i32);
 	}
+	variables_begin(t);
 	place_memory(t);
 	checked_begin(t);
 	take_registers(t);
@@ -327,7 +332,7 @@ static void translate_function(struct translator *t, struct function *function)
 			continue;
 		if (statement->kind == STATEMENT_LABEL)
 			statement->label->used = true;
-		lines_at(t, statement->line);
+		lines_statement(t, statement);
 		translate_statement(t, statement);
 	}
 	if (!t->ended)
@@ -345,17 +350,27 @@ const char *form_name(struct translator *t, const char *kind, char *name, size_t
 	return name;
 }
 
-/* The function for one thread: it takes the indices from the thread. */
-static void thread_form(struct translator *t, LLVMValueRef body)
+/*
+ * The function for one thread. It comes first in memory: its address, which the runtime has on the
+ * stack, is then none behind a line of the body.
+ */
+static LLVMValueRef thread_function(struct translator *t)
 {
 	LLVMTypeRef types[] = { t->pointer, t->pointer };
-	LLVMValueRef arguments[8];
 	char name[64];
 
-	t->value = LLVMAddFunction(t->module, form_name(t, "thread", name, sizeof(name)),
-				   LLVMFunctionType(t->nothing, types, 2, false));
+	return LLVMAddFunction(t->module, form_name(t, "thread", name, sizeof(name)),
+			       LLVMFunctionType(t->nothing, types, 2, false));
+}
+
+/* It takes the indices from the thread. */
+static void thread_form(struct translator *t, LLVMValueRef body, LLVMValueRef function)
+{
+	LLVMValueRef arguments[8];
+
+	t->value = function;
 	function_common(t, t->value);
-	lines_function(t, t->root->function->line);
+	lines_function(t, t->root->function->line, "memcast_thread");
 	LLVMPositionBuilderAtEnd(t->builder, LLVMAppendBasicBlockInContext(t->context, t->value,
 									   ""));
 	t->thread = arguments[0] = LLVMGetParam(t->value, 0);
@@ -384,12 +399,14 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 		.pointer = LLVMPointerTypeInContext(context, 0),
 		.nothing = LLVMVoidTypeInContext(context),
 	};
-	LLVMValueRef body;
+	LLVMValueRef body, thread = NULL;
 
 	lines_begin(&t);
 	loops_name(&t);
 	t.function = root->function;
 	t.unit = root->function->unit;
+	if (root->function->kernel && root->kernel.waits)
+		thread = thread_function(&t);
 	body = function_value(&t, root->function);
 	for (uint32_t i = 0; i < root->functions_count && !root->failed; i++) {
 		translate_function(&t, root->functions[i]);
@@ -401,8 +418,8 @@ bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef con
 		t.function = root->function;
 		t.unit = root->function->unit;
 		t.at = NULL;
-		if (root->kernel.waits)
-			thread_form(&t, body);
+		if (thread)
+			thread_form(&t, body, thread);
 		else
 			block_form(&t, body);
 	}

@@ -19,7 +19,8 @@
  *   integer.c, bits.c, compare.c, video.c, float.c, quotient.c, half.c, convert.c
  *   memory.c, atomic.c, multimem.c, async.c, bulk.c
  *   flow.c, call.c, collective.c, matrix.c
- *   lines.c	lines of the text, for faults
+ *   lines.c	lines of the text, for faults, and of the source, for gdb
+ *   variables.c	what gdb shows of a thread
  */
 #ifndef MEMCAST_PTX_IR_H
 #define MEMCAST_PTX_IR_H
@@ -49,6 +50,11 @@ struct translator {
 	LLVMBasicBlockRef before;	/* of a cut kernel: what is computed before all cuts */
 	LLVMDIBuilderRef lines;
 	LLVMMetadataRef file, lines_scope;
+	struct source_file {
+		struct unit *unit;
+		uint32_t number;
+		LLVMMetadataRef file;
+	} files[16];			/* of .file, at the place of their numbers */
 	LLVMValueRef shared_base, carry, misaligned;
 	LLVMValueRef lane;		/* what a lane brings for operations of matrices */
 	LLVMValueRef outer_locals;	/* of the callers, where the function has local memory */
@@ -195,9 +201,15 @@ void translate_multimem_bulk(struct translator *t);
 
 /* ---- lines.c ---- */
 void lines_begin(struct translator *t);
-void lines_function(struct translator *t, uint32_t line);
+void lines_function(struct translator *t, uint32_t line, const char *name);
 void lines_at(struct translator *t, uint32_t line);
+void lines_statement(struct translator *t, const struct statement *at);
 void lines_end(struct translator *t);
+
+/* ---- variables.c ---- */
+void variables_begin(struct translator *t);
+void variables_register(struct translator *t, const struct symbol *symbol, int element,
+			LLVMValueRef place);
 
 /* ---- function.c ---- */
 bool translate_root(struct ptx_code *code, struct root *root, LLVMContextRef context,

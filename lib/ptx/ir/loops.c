@@ -202,7 +202,7 @@ static void form_begin(struct translator *t)
 	attribute(t, t->value, 2, "noalias");
 	is_there(t, t->value, 0, sizeof(struct ptx_thread));
 	is_there(t, t->value, 1, t->root->function->parameters.bytes);
-	lines_function(t, t->root->function->line);
+	lines_function(t, t->root->function->line, "memcast_block");
 	LLVMPositionBuilderAtEnd(t->entry_builder,
 				 LLVMAppendBasicBlockInContext(t->context, t->value, ""));
 	LLVMPositionBuilderAtEnd(t->builder, LLVMGetEntryBasicBlock(t->value));

@@ -85,6 +85,7 @@ LLVMValueRef register_place(struct translator *t, struct symbol *symbol, int ele
 			t->root->zeroed++;
 		}
 		symbol->values[element] = place;
+		variables_register(t, symbol, element, place);
 	}
 	return symbol->values[element];
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "code.h"
+#include "debugger.h"
 #include "ptx/ir/instructions.h"
 #include "line_table.h"
 
@@ -243,7 +244,8 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
 	pthread_mutex_init(&new->lock, NULL);
 	new->names = names;
-	new->fibers = jit_wants("MEMCAST_PTX_FIBERS");
+	new->debugged = jit_wants("MEMCAST_PTX_GDB");
+	new->fibers = new->debugged || jit_wants("MEMCAST_PTX_FIBERS");
 	new->incomplete = !complete;
 	new->checked = jit_wants("MEMCAST_PTX_CHECK");
 	new->units = calloc(count ? count : 1, sizeof(*new->units));
@@ -316,6 +318,7 @@ int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *na
 static void root_free(struct root *root)
 {
 	line_table_remove(root->lines);
+	gdb_remove(root->gdb);
 	for (uint32_t i = 0; i < root->externals_count; i++)
 		free(root->externals[i].name);
 	free(root->externals);

@@ -52,6 +52,7 @@ struct root {
 	bool is_cut;			/* a kernel, into loops over threads */
 	uint32_t zeroed;		/* registers that begin as 0, in memory */
 	struct line_table *lines;
+	struct gdb_entry *gdb;
 	uint32_t dynamic_first;		/* of a kernel: where dynamic shared memory begins */
 	/* while it is translated: functions that are to be translated, too */
 	struct function **functions;
@@ -76,6 +77,7 @@ struct ptx_code {
 	struct digest digest;		/* of the texts */
 	bool fibers;			/* MEMCAST_PTX_FIBERS: no kernel is cut */
 	bool checked;			/* MEMCAST_PTX_CHECK was set */
+	bool debugged;			/* MEMCAST_PTX_GDB was set */
 	bool incomplete;		/* more texts may come, and define what is missing */
 };
 
@@ -104,7 +106,7 @@ void *external_find(struct ptx_code *code, const char *name);
 
 /* ---- jit.c ---- */
 bool jit_wants(const char *variable);
-struct jit *jit_new(bool checked, char *reason, size_t size);
+struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size);
 void jit_free(struct jit *jit);
 /* Has the processor instructions that convert f16? */
 bool jit_has_f16c(const struct jit *jit);

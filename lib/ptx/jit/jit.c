@@ -16,9 +16,11 @@
 
 #include "cache.h"
 #include "code.h"
-#include "ptx/ir/ir.h"
+#include "debugger.h"
+#include "elf_file.h"
 #include "line_table.h"
 #include "llvm.h"
+#include "ptx/ir/ir.h"
 
 #define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
 
@@ -141,7 +143,7 @@ static void choose_target(char **processor, char **features)
 	*features = LLVMCreateMessage("");
 }
 
-struct jit *jit_new(bool checked, char *reason, size_t size)
+struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 	char *triple, *processor, *features, *message = NULL;
@@ -173,15 +175,17 @@ struct jit *jit_new(bool checked, char *reason, size_t size)
 							   LLVMCodeModelSmall);
 	}
 	if (jit) {
-		jit->all_large = level && *level == '0';
+		jit->all_large = code->debugged || (level && *level == '0');
 		jit->f16c = !*features || strstr(features, "+f16c");
 		jit->caches = cache_build(&jit->target);
 		digest_add(&jit->target, processor, strlen(processor));
 		digest_add(&jit->target, features, strlen(features));
 		llvm_version(&jit->target);
 		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
-		if (checked)
+		if (code->checked)
 			digest_add(&jit->target, "checks", 6);
+		if (code->debugged)
+			digest_add(&jit->target, "gdb", 3);
 	}
 	if (message)
 		LLVMDisposeMessage(message);
@@ -280,11 +284,17 @@ static void *look_up(struct jit *jit, const char *kind, struct root *root)
 static void keep_lines(struct root *root, const char *kind, const void *object, size_t size,
 		       const void *address)
 {
+	struct ptx_code *code = facts_of(root->function)->slot.owner;
+	uintptr_t text;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s.%u", kind, facts_of(root->function)->number);
-	root->lines = line_table_add(object, size, name, (uintptr_t)address,
-				     facts_of(root->function)->slot.owner);
+	root->lines = line_table_add(object, size, name, (uintptr_t)address, code);
+	text = elf_text(object, size, name, (uintptr_t)address);
+	if (text && code->debugged)
+		root->gdb = gdb_add(object, size, text);
+	if (text && jit_wants("MEMCAST_PTX_PERF"))
+		perf_add(code, object, size, text);
 }
 
 /* Keeps an object for other processes. */
@@ -354,6 +364,9 @@ static bool fail_root(struct root *root, const char *what, char *message)
 
 static const char *passes_of(const struct root *root, bool large)
 {
+	/* each register has its place in memory, where gdb finds it */
+	if (facts_of(root->function)->slot.owner->debugged)
+		return "always-inline";
 	if (!large)
 		return "default<O2>";
 	if ((uint64_t)root->zeroed * root->statements > PROMOTED_MOST)

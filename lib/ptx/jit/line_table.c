@@ -3,13 +3,13 @@
  * From an address in translated code to the line of its text. The tables of all objects are in a
  * list; entries of code that is gone are empty, for the next object to take.
  */
-#include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "code.h"
+#include "elf_file.h"
 #include "line_table.h"
 #include "source_line.h"
 
@@ -31,58 +31,10 @@ struct line_table {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line_table *tables;
 
-/* An object's sections, of which only those that are asked for are looked at */
-struct object {
-	const unsigned char *bytes;
-	size_t size;
-	const Elf64_Shdr *sections;
-	const char *names;
-	uint32_t count;
-};
-
-static bool object_open(struct object *object, const void *bytes, size_t size)
-{
-	const Elf64_Ehdr *head = bytes;
-
-	if (size < sizeof(*head) || head->e_shoff > size ||
-	    (size - head->e_shoff) / sizeof(Elf64_Shdr) < head->e_shnum ||
-	    head->e_shstrndx >= head->e_shnum)
-		return false;
-	*object = (struct object) { .bytes = bytes, .size = size, .count = head->e_shnum };
-	object->sections = (const void *)(object->bytes + head->e_shoff);
-	object->names = (const char *)object->bytes + object->sections[head->e_shstrndx].sh_offset;
-	return true;
-}
-
-static const Elf64_Shdr *section(const struct object *object, const char *name)
-{
-	for (uint32_t i = 0; i < object->count; i++)
-		if (!strcmp(object->names + object->sections[i].sh_name, name))
-			return &object->sections[i];
-	return NULL;
-}
-
-/* Where a symbol lies in its section; UINT64_MAX: it is not there */
-static uint64_t symbol_offset(const struct object *object, const char *name)
-{
-	const Elf64_Shdr *table = section(object, ".symtab");
-	const Elf64_Sym *symbols;
-	const char *names;
-
-	if (!table)
-		return UINT64_MAX;
-	symbols = (const void *)(object->bytes + table->sh_offset);
-	names = (const char *)object->bytes + object->sections[table->sh_link].sh_offset;
-	for (uint64_t i = 0; i < table->sh_size / sizeof(*symbols); i++)
-		if (!strcmp(names + symbols[i].st_name, name))
-			return symbols[i].st_value;
-	return UINT64_MAX;
-}
-
 /* The address that the linker will write to a place of .debug_line: an offset in the code */
-static uint64_t relocated(const struct object *object, uint64_t place)
+static uint64_t relocated(const struct elf *object, uint64_t place)
 {
-	const Elf64_Shdr *table = section(object, ".rela.debug_line");
+	const Elf64_Shdr *table = elf_section(object, ".rela.debug_line");
 	const Elf64_Rela *relas = table ? (const void *)(object->bytes + table->sh_offset) : NULL;
 
 	for (uint64_t i = 0; table && i < table->sh_size / sizeof(*relas); i++)
@@ -144,14 +96,17 @@ struct __attribute__((packed)) line_head {
 	uint8_t lengths[];
 };
 
-/* Runs the program that makes a line table; LLVM wrote it, so it is taken as right. */
-static void read_lines(const struct object *object, const Elf64_Shdr *lines,
+/*
+ * Runs the program that makes a line table. @of_source: its lines are those of the source, and the
+ * text's are the discriminators
+ */
+static void read_lines(const struct elf *object, const Elf64_Shdr *lines, bool of_source,
 		       struct line_table *table)
 {
 	const unsigned char *begin = object->bytes + lines->sh_offset, *at, *end, *next;
 	const struct line_head *head = (const void *)begin;
 	uint64_t offset = 0, length;
-	uint32_t line = 1, column = 0;
+	uint32_t line = 1, column = 0, own = 0;
 
 	if (lines->sh_size < sizeof(*head) || head->version != 4)
 		return;
@@ -164,7 +119,8 @@ static void read_lines(const struct object *object, const Elf64_Shdr *lines,
 			opcode -= head->opcode_base;
 			offset += opcode / head->line_range;
 			line += head->line_base + opcode % head->line_range;
-			add_line(table, offset, line, column);
+			add_line(table, offset, of_source ? own : line, column);
+			own = 0;
 			continue;
 		}
 		switch (opcode) {
@@ -177,10 +133,15 @@ static void read_lines(const struct object *object, const Elf64_Shdr *lines,
 				line = 1;
 				column = 0;
 			}
+			if (*at == 4) {
+				at++;
+				own = uleb(&at);
+			}
 			at = next;
 			break;
 		case 1:
-			add_line(table, offset, line, column);
+			add_line(table, offset, of_source ? own : line, column);
+			own = 0;
 			break;
 		case 2:
 			offset += uleb(&at);
@@ -218,14 +179,14 @@ struct line_table *line_table_add(const void *bytes, size_t size, const char *na
 {
 	const Elf64_Shdr *code, *lines;
 	struct line_table *table;
-	struct object object;
+	struct elf object;
 	uint64_t offset;
 
-	if (!object_open(&object, bytes, size))
+	if (!elf_open(&object, bytes, size))
 		return NULL;
-	code = section(&object, ".text");
-	lines = section(&object, ".debug_line");
-	offset = symbol_offset(&object, name);
+	code = elf_section(&object, ".text");
+	lines = elf_section(&object, ".debug_line");
+	offset = elf_symbol_offset(&object, name);
 	if (!code || !lines || offset == UINT64_MAX)
 		return NULL;
 	pthread_mutex_lock(&lock);
@@ -241,7 +202,7 @@ struct line_table *line_table_add(const void *bytes, size_t size, const char *na
 	if (table) {
 		table->count = 0;
 		table->code = of;
-		read_lines(&object, lines, table);
+		read_lines(&object, lines, of->debugged, table);
 		if (table->count)
 			qsort(table->lines, table->count, sizeof(*table->lines), compare);
 		table->end = address - offset + code->sh_size;

@@ -26,6 +26,17 @@ void llvm_pure(LLVMContextRef context, LLVMValueRef function)
 				LLVMCreateEnumAttribute(context, kind, 0));
 }
 
+/* From 19 on, these are records beside the instructions. */
+void llvm_declare(LLVMDIBuilderRef builder, LLVMValueRef place, LLVMMetadataRef variable,
+		  LLVMMetadataRef expression, LLVMMetadataRef location, LLVMBasicBlockRef block)
+{
+#if LLVM_VERSION_MAJOR >= 19
+	LLVMDIBuilderInsertDeclareRecordAtEnd(builder, place, variable, expression, location, block);
+#else
+	LLVMDIBuilderInsertDeclareAtEnd(builder, place, variable, expression, location, block);
+#endif
+}
+
 char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
 		    int large)
 {

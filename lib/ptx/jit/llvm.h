@@ -7,6 +7,7 @@
 #define MEMCAST_PTX_LLVM_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/TargetMachine.h>
 
@@ -14,6 +15,10 @@
 
 /* Marks a function that neither reads nor writes memory. */
 void llvm_pure(LLVMContextRef context, LLVMValueRef function);
+
+/* Says where a variable lies: at @place, an alloca. @block: the end of the entry block */
+void llvm_declare(LLVMDIBuilderRef builder, LLVMValueRef place, LLVMMetadataRef variable,
+		  LLVMMetadataRef expression, LLVMMetadataRef location, LLVMBasicBlockRef block);
 
 /* Return: NULL, or what went wrong, to be freed by LLVMDisposeMessage() */
 char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,

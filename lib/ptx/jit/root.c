@@ -90,7 +90,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
 				     reach.uses_thread || reach.recursive ||
-				     root->kernel.checked ||
+				     root->kernel.checked || code->debugged ||
 				     (reach.barriers && (!facts->cuts || code->fibers));
 		root->is_cut = !root->kernel.waits && facts->cuts && !code->fibers;
 		root->kernel.calls_pointers = reach.indirect;
@@ -122,7 +122,7 @@ static struct root *root_begin(struct ptx_code *code, struct function *function)
 	if (!root || root->done)
 		return root;
 	if (!code->jit)
-		code->jit = jit_new(code->checked, root->log.text, sizeof(root->log.text));
+		code->jit = jit_new(code, root->log.text, sizeof(root->log.text));
 	if (!code->jit)
 		root->failed = root->done = true;
 	return root;

@@ -24,22 +24,18 @@ static const char *take_line(const char *at, const char *end, char *line, size_t
 	return next;
 }
 
-/* Finds .file NUMBER "PATH", which stands anywhere; writes the path's last part. */
-static void file_name(const char *at, const char *end, unsigned int number, char *name,
-		      size_t size)
+/* Finds .file NUMBER "PATH", which stands anywhere. */
+void source_file(const char *at, const char *end, unsigned int number, char *path, size_t size)
 {
-	char line[600], path[512];
+	char line[600], found_path[512];
 	unsigned int found;
 
-	*name = '\0';
-	while (at < end && !*name) {
-		const char *last;
-
+	*path = '\0';
+	while (at < end && !*path) {
 		at = take_line(at, end, line, sizeof(line));
-		if (sscanf(line, ".file %u \"%511[^\"]\"", &found, path) != 2 || found != number)
-			continue;
-		last = strrchr(path, '/');
-		snprintf(name, size, "%.79s", last ? last + 1 : path);
+		if (sscanf(line, ".file %u \"%511[^\"]\"", &found, found_path) == 2 &&
+		    found == number)
+			snprintf(path, size, "%s", found_path);
 	}
 }
 
@@ -51,11 +47,14 @@ static void append(const char *text, const char *end, unsigned int file, unsigne
 		   char *source, size_t size)
 {
 	size_t used = strlen(source);
-	char name[80];
+	const char *last;
+	char path[512];
 
-	file_name(text, end, file, name, sizeof(name));
-	if (*name)
-		snprintf(source + used, size - used, "%s%s:%u", used ? ", " : "", name, number);
+	source_file(text, end, file, path, sizeof(path));
+	last = strrchr(path, '/');
+	if (*path)
+		snprintf(source + used, size - used, "%s%.79s:%u", used ? ", " : "",
+			 last ? last + 1 : path, number);
 }
 
 void source_line(const char *text, const char *end, uint32_t line, char *source, size_t size)

@@ -9,4 +9,7 @@
 /* Writes "a.cu:7"; nothing if the text has no .loc for the line */
 void source_line(const char *text, const char *end, uint32_t line, char *source, size_t size);
 
+/* Writes the path of .file @number; nothing if the text has none */
+void source_file(const char *text, const char *end, unsigned int number, char *path, size_t size);
+
 #endif /* MEMCAST_PTX_SOURCE_LINE_H */
