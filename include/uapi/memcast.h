@@ -45,12 +45,13 @@
  * PID of the process that added it (0: one that the reader cannot see) in the same order;
  * after "ended" come the devices whose process has ended, if there are any.
  * WRITES counts what copies and fills have written to the team's windows, each piece of at
- * most 2 MiB once, however many replicas there are:
+ * most 2 MiB once, however many replicas there are; MULTIMEM the multimem operations of device
+ * code there, each thread's once, as processes have told them with MEMCAST_TEAM_COUNT:
  *
  *   memory NUMBER bytes BYTES device DEVICE
  *   memory NUMBER bytes BYTES host|foreign
  *   team NUMBER bytes BYTES devices DEVICES members DEVICE:BOUND... joined PID...
- *	[ended DEVICE...] writes WRITES, in one line
+ *	[ended DEVICE...] writes WRITES multimem MULTIMEM, in one line
  *
  * Every ioctl takes one struct that starts with struct memcast_header. Set
  * header.size to sizeof(the struct): a larger struct is taken if the bytes the
@@ -426,6 +427,21 @@ struct memcast_team_members {
 	__aligned_u64 out_object;
 	__u32 out_devices;
 	__u32 out_joined;
+};
+
+/**
+ * struct memcast_team_count - ioctl(MEMCAST_TEAM_COUNT)
+ * @address: in a window of the team (else EINVAL)
+ * @multimem: how many multimem operations were made there since the last such call, up to 2^63-1.
+ *	The module adds them to the team's count, which stays at 2^63-1 when it gets there.
+ *
+ * Nothing but the list of a client's objects shows the count, and the module takes it on trust: a
+ * process can tell anything of teams that it has mapped.
+ */
+struct memcast_team_count {
+	struct memcast_header header;
+	__aligned_u64 address;
+	__aligned_u64 multimem;
 };
 
 /* Bind for the device that the memory is on. */
@@ -1201,6 +1217,7 @@ enum memcast_ioctl_nr {
 	MEMCAST_NR_IPC_OPEN,
 	MEMCAST_NR_CLIENT_LIST,
 	MEMCAST_NR_CLIENT_PROTECT,
+	MEMCAST_NR_TEAM_COUNT,
 };
 
 /* _IO() has no size in it: a command whose struct grows keeps its number. */
@@ -1251,5 +1268,6 @@ enum memcast_ioctl_nr {
 #define MEMCAST_IPC_OPEN		MEMCAST_IOCTL(IPC_OPEN)
 #define MEMCAST_CLIENT_LIST		MEMCAST_IOCTL(CLIENT_LIST)
 #define MEMCAST_CLIENT_PROTECT		MEMCAST_IOCTL(CLIENT_PROTECT)
+#define MEMCAST_TEAM_COUNT		MEMCAST_IOCTL(TEAM_COUNT)
 
 #endif /* _UAPI_MEMCAST_H */

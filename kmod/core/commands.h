@@ -60,6 +60,7 @@ COMMAND(ipc_export, IPC_EXPORT, out_key, NOTHING)
 COMMAND(ipc_open, IPC_OPEN, reserved, NOTHING)
 COMMAND(client_list, CLIENT_LIST, reserved, NOTHING)
 COMMAND(client_protect, CLIENT_PROTECT, reserved, NOTHING)
+COMMAND(team_count, TEAM_COUNT, multimem, NOTHING)
 
 #undef COMMAND
 #undef MC_ROW_END

@@ -92,7 +92,8 @@ static void print_team(struct mc_list *list, struct mc_team *team)
 		ended = true;
 	}
 	up_read(&team->lock);
-	print(list, " writes %lld", atomic64_read(&team->writes));
+	print(list, " writes %lld multimem %lld", atomic64_read(&team->writes),
+	      atomic64_read(&team->multimem));
 }
 
 /* Prints an object's line, without the newline. */

@@ -288,6 +288,7 @@ struct mc_team {
 	struct mc_member *zapped_member;	/* NULL: of all members */
 	unsigned long zapped_first, zapped_last;
 	atomic64_t writes;		/* by copies and fills to windows; lockless */
+	atomic64_t multimem;		/* operations at windows, as processes say; lockless */
 	ktime_t ready;			/* when it will be, once complete */
 	wait_queue_head_t complete;
 	struct mc_member member[];

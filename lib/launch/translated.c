@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/activity.h"
+#include "base/ioctl.h"
 #include "base/prints.h"
 #include "fault/fault.h"
 #include "launch.h"
@@ -39,6 +40,14 @@ static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
 	return true;
 }
 
+/* A program that has unmapped the window meanwhile does not ask for its count. */
+static void count(uint64_t window, uint64_t operations)
+{
+	struct memcast_team_count told = { .address = window, .multimem = operations };
+
+	device_ask(MEMCAST_TEAM_COUNT, &told);
+}
+
 #define NOTICE_AFTER	5000000000UL
 
 /* Threads of a launch have waited for long. */
@@ -59,6 +68,7 @@ static void waits(void *data, const char *where, uint64_t nanoseconds)
 static const struct ptx_run_host host = {
 	.catch = set_catcher,
 	.view_at = view_at,
+	.count = count,
 	.print = prints_add,
 	.reason = fault_reason,
 	.reach = reach_find,

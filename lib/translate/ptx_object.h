@@ -59,6 +59,8 @@ struct ptx_run_host {
 	/* Finds the view of a window. Return: is there one? */
 	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,
 			const struct memcast_view **view);
+	/* Hears how many multimem operations were made at a window, when they have been. */
+	void (*count)(uint64_t window, uint64_t operations);
 	/* Takes what a thread has printed; NULL: it goes to standard output. */
 	void (*print)(const char *text, size_t bytes, size_t limit);
 	/* Writes why an access failed. Return: is it known? */

@@ -27,7 +27,7 @@ enum fuzz_kind {
 };
 
 #define FUZZ_PLACES	12
-#define FUZZ_COMMANDS	(MEMCAST_NR_CLIENT_PROTECT - MEMCAST_NR_BASE + 1)
+#define FUZZ_COMMANDS	(MEMCAST_NR_TEAM_COUNT - MEMCAST_NR_BASE + 1)
 #define FUZZ_MOST_ACTS	64
 
 struct fuzz_thing {

@@ -114,6 +114,8 @@ const struct fuzz_command fuzz_commands[FUZZ_COMMANDS] = {
 	COMMAND(CLIENT_LIST, client_list, (F(client_list, key, KEY)),
 	     GIVES(OTHER_FD, client_list, out_fd, key)),
 	COMMAND(CLIENT_PROTECT, client_protect, (F(client_protect, key, FEW))),
+	COMMAND(TEAM_COUNT, team_count, (F(team_count, address, ANY_ADDRESS),
+	     F(team_count, multimem, COUNT))),
 };
 #pragma GCC diagnostic pop
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <memcast/view.h>
 #include "log_lines.h"
 #include "memcast_test.h"
 #include "raw.h"
@@ -136,6 +137,47 @@ TEST_F(fdinfo, totals_of_many)
 	EXPECT_EQ(0, total(_metadata, self, device, "handles"));
 	EXPECT_EQ(0, total(_metadata, self, device, "mappings"));
 	ASSERT_EQ(0, close(device));
+}
+
+static int count(int device, const volatile void *at, uint64_t operations)
+{
+	struct memcast_team_count count = { .address = ADDRESS(at), .multimem = operations };
+
+	return RAW(device, TEAM_COUNT, count);
+}
+
+/* Operations at a window are counted as a process tells them, whose window it has to be. */
+TEST_F(fdinfo, multimem_of_a_team)
+{
+	int device = raw_library_fd(), other = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	CUmemGenericAllocationHandle team = complete_team(2, 2 * CHUNK), memory;
+	const struct memcast_view *view;
+	volatile uint32_t *window, *plain;
+	size_t offset;
+
+	memory = new_memory(0, 2 * CHUNK);
+	ASSERT_OK(cuMulticastBindMem(team, 0, memory, 0, 2 * CHUNK, 0));
+	plain = mapped(memory, 2 * CHUNK, 0);
+	window = mapped(team, 2 * CHUNK, 0);
+	view = memcastViewAt(ADDRESS(window), &offset);
+	ASSERT_NE(NULL, view);
+
+	EXPECT_NE(NULL, strstr(look(_metadata, self), " multimem 0\n"));
+	EXPECT_EQ(0, count(device, window, 5));
+	EXPECT_EQ(0, count(device, (char *)window + 2 * CHUNK - 1, 7));
+	EXPECT_NE(NULL, strstr(look(_metadata, self), " writes 0 multimem 12\n"));
+	EXPECT_EQ(EINVAL, count(device, window, 1ULL << 63));
+	EXPECT_EQ(EINVAL, count(device, plain, 1));
+	EXPECT_EQ(EINVAL, count(device, view->replica[0], 1));
+	EXPECT_EQ(EINVAL, count(device, self, 1));
+	EXPECT_EQ(EINVAL, count(other, window, 1));
+	EXPECT_NE(NULL, strstr(look(_metadata, self), " multimem 12\n"));
+	EXPECT_EQ(0, count(device, window, INT64_MAX));
+	EXPECT_EQ(0, count(device, window, INT64_MAX));
+	EXPECT_NE(NULL, strstr(look(_metadata, self), " multimem 9223372036854775807\n"));
+	ASSERT_OK(cuMemUnmap(ADDRESS(window), 2 * CHUNK));
+	EXPECT_EQ(EINVAL, count(device, window, 1));
+	ASSERT_EQ(0, close(other));
 }
 
 /* A key is of an open file: no other number lists a client. */

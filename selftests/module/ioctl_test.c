@@ -207,6 +207,20 @@ COMMAND(client_list, CLIENT_LIST, reserved, .key = client_key(getpid(), self->fd
 #define OPTIONS_client_protect	.reserved = FIELD(client_protect, reserved),
 COMMAND(client_protect, CLIENT_PROTECT, reserved, .key = 0);
 
+/* Maps the complete team. Return: the address */
+static uint64_t window_of(FIXTURE_DATA(command) *self)
+{
+	struct memcast_map map = {
+		.handle = self->full, .address = (uintptr_t)self->at + 2 * CHUNK, .bytes = CHUNK,
+	};
+
+	raw(self->fd, MEMCAST_MAP, &map, sizeof(map));
+	return map.address;
+}
+
+#define OPTIONS_team_count
+COMMAND(team_count, TEAM_COUNT, multimem, .address = window_of(self), .multimem = 1);
+
 #define CALL(size)	raw(self->fd, variant->request, &self->argument, size)
 
 FIXTURE_SETUP(command)

@@ -106,6 +106,17 @@ static const char printing[] = HEAD
 	"call.uni (r), vprintf, (f, a); }\n"
 	"add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r2; @%p1 bra NEXT; ret; }\n";
 
+/* Each thread: 6 multimem operations at a window and 3 at another one, in turns */
+#define COUNT(name, wait)									\
+	".visible .entry " name "(.param .u64 first, .param .u64 second) {\n" REGISTERS	\
+	"ld.param.u64 %d1, [first]; ld.param.u64 %d2, [second]; mov.u32 %r1, 0;\n"		\
+	"NEXT: multimem.st.relaxed.sys.global.u32 [%d1], 1;\n" wait			\
+	"multimem.ld_reduce.relaxed.sys.global.add.f32 %f1, [%d1 + 4];\n"		\
+	"multimem.red.relaxed.sys.global.add.u32 [%d2], 1;\n"				\
+	"add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra NEXT; ret; }\n"
+
+static const char counting[] = HEAD COUNT("count", "") COUNT("count_and_wait", "bar.sync 0;\n");
+
 /* An instruction that memcast does not have, in line 7 */
 static const char unsupported[] =
 	".version 8.0\n.target sm_90a\n.address_size 64\n"

@@ -4,9 +4,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <memcast/view.h>
 #include "log_lines.h"
 #include "memcast_test.h"
 #include "ptx_kernels.h"
+#include "raw.h"
 
 FIXTURE(ptx)
 {
@@ -305,6 +307,52 @@ TEST_F(ptx, multimem_needs_a_window)
 	ASSERT_OK(LAUNCH("all_reduce", 1, 32, &self->memory, &self->memory, &ranks, &rank));
 	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
 	EXPECT_LOG("kernel all_reduce", "no multicast object is mapped there");
+}
+
+/* Return: how many multimem operations the module has counted for the team of @bytes */
+static long long counted(size_t bytes)
+{
+	int list = client_list(raw_library_fd(), client_key(getpid(), raw_library_fd()));
+	long long operations = -1;
+	size_t size;
+	char line[4096], *at;
+	FILE *file = list < 0 ? NULL : fdopen(list, "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		at = strstr(line, " multimem ");
+		if (at && sscanf(line, "memcast-handle: team %*u bytes %zu", &size) == 1 &&
+		    size == bytes)
+			operations = atoll(at + strlen(" multimem "));
+	}
+	if (file)
+		fclose(file);
+	return operations;
+}
+
+/* Each thread's operations count, for the team of the window that it makes them at. */
+TEST_F(ptx, multimem_is_counted)
+{
+	CUmemGenericAllocationHandle team;
+	CUdeviceptr window[2];
+
+	load(counting);
+	for (int i = 0; i < 2; i++) {
+		team = complete_team(2, (i + 1) * CHUNK);
+		for (int j = 0; j < 2; j++)
+			ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(j, CHUNK), 0, CHUNK, 0));
+		window[i] = ADDRESS(mapped(team, (i + 1) * CHUNK, 0));
+		EXPECT_EQ(0, counted((i + 1) * CHUNK));
+	}
+	ASSERT_OK(LAUNCH("count", 2, 64, &window[0], &window[1]));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(2 * 64 * 6, counted(CHUNK));
+	EXPECT_EQ(2 * 64 * 3, counted(2 * CHUNK));
+	ASSERT_OK(LAUNCH("count_and_wait", 2, 64, &window[0], &window[1]));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(2 * 2 * 64 * 6, counted(CHUNK));
+	EXPECT_EQ(2 * 2 * 64 * 3, counted(2 * CHUNK));
+	/* they were all made */
+	EXPECT_EQ(2 * 2 * 64 * 3, *(uint32_t *)memcastViewAt(window[1], &(size_t){ 0 })->replica[1]);
 }
 
 /* What the device may not access, although this process has it. Each ends the context. */

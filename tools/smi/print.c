@@ -251,7 +251,7 @@ static void print_teams(struct json_object *teams, struct json_object *processes
 {
 	static const char *const columns[] = {
 		">TEAM", ">SIZE", "JOINED", "MISSING", "WAITING SINCE", "BOUND BY DEVICE",
-		">WRITES", "PIDS",
+		">WRITES", ">MULTIMEM", "PIDS",
 		NULL
 	};
 	struct libscols_table *table = table_new(columns);
@@ -269,7 +269,8 @@ static void print_teams(struct json_object *teams, struct json_object *processes
 		cell_waits(line, 4, json_object_object_get(team, "waits"), processes);
 		cell_bound(line, 5, members);
 		cell(line, 6, "%" PRId64, get(team, "writes"));
-		cell_list(line, 7, json_object_object_get(team, "pids"));
+		cell(line, 7, "%" PRId64, get(team, "multimem"));
+		cell_list(line, 8, json_object_object_get(team, "pids"));
 	}
 	table_end(table);
 }

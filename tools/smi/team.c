@@ -162,6 +162,7 @@ struct json_object *smi_team(const char *id, int64_t bytes, const char *rest,
 	add(team, "members", members(rest + length, count));
 	add_bindings(json_object_object_get(team, "members"));
 	add(team, "writes", number(after(rest + length, " writes ")));
+	add(team, "multimem", number(after(rest + length, " multimem ")));
 	see_missing(team, all);
 	add(team, "waits", json_object_new_array());
 	add(team, "pids", json_object_new_array());

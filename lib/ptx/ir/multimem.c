@@ -61,6 +61,14 @@ static LLVMValueRef field_at(struct translator *t, size_t offset, LLVMTypeRef ty
 	return BUILD(Load2, type, at);
 }
 
+/* One more operation at the thread's window: memcast-smi shows how many a team has had. */
+static void count_operation(struct translator *t)
+{
+	LLVMValueRef at = field_at(t, offsetof(struct ptx_thread, operations), t->pointer);
+
+	LLVMBuildStore(t->builder, BUILD(Add, BUILD(Load2, t->i64, at), constant(t, 64, 1)), at);
+}
+
 /* Finds view and offset of an address, by the thread's last window or by the runtime. */
 LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValueRef *offset)
 {
@@ -87,6 +95,7 @@ LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValue
 	LLVMAddIncoming(all, views, blocks, 2);
 	*offset = BUILD(Phi, t->i64);
 	LLVMAddIncoming(*offset, offsets, blocks, 2);
+	count_operation(t);
 	return all;
 }
 

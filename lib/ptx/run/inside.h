@@ -147,6 +147,12 @@ struct reached {
 
 #define REACHED		8
 
+/* How many multimem operations threads of a runner have made at a window, in one launch */
+struct counted {
+	struct counted *next;
+	uint64_t window, operations;
+};
+
 /* One for each thread of the process that runs blocks, as long as the thread */
 struct runner {
 	struct ptx_grid *grid;
@@ -164,6 +170,7 @@ struct runner {
 	void *alternate;		/* stack for signals, of helpers */
 	struct reached reached[REACHED];	/* what this launch has accessed last */
 	uint32_t reached_next;
+	struct counted *counted, uncounted;	/* uncounted: where there was no memory */
 };
 
 /* runner.c */
@@ -220,6 +227,7 @@ void races_meet_warp(const struct fiber *warp, uint32_t lanes);
 void race_look(struct fiber *fiber, const struct access *access, uint64_t at);
 
 /* system.c */
+void counts_tell(struct runner *runner, const struct ptx_run_host *host);
 bool heap_has(uint64_t address);
 void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed);
 

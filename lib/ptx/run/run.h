@@ -73,6 +73,7 @@ struct ptx_thread {
 	uint64_t window;
 	size_t window_bytes;
 	const struct memcast_view *view;
+	uint64_t *operations;		/* counts the multimem operations at that window */
 	struct ptx_block *block;
 	uint64_t looked_at;		/* the last word that it may have to wait for, with its size */
 	uint32_t deeds;			/* counts what others may wait for: strong stores, red */

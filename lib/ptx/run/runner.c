@@ -354,5 +354,6 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 		runner->active = cluster->next;
 		cluster_finish(runner, cluster);
 	}
+	counts_tell(runner, host);
 	runner->grid = NULL;
 }

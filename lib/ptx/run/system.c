@@ -41,6 +41,37 @@ void ptx_run_stack_overflow(struct ptx_thread *thread)
 		 "its stack has overflowed: CU_LIMIT_STACK_SIZE");
 }
 
+/* Return: the count of a window's operations; it stays as long as the runner works on the launch */
+static uint64_t *count_of(struct runner *runner, uint64_t window)
+{
+	struct counted *counted = runner->counted;
+
+	while (counted && counted->window != window)
+		counted = counted->next;
+	if (counted)
+		return &counted->operations;
+	counted = calloc(1, sizeof(*counted));
+	if (!counted)
+		return &runner->uncounted.operations;
+	counted->window = window;
+	counted->next = runner->counted;
+	runner->counted = counted;
+	return &counted->operations;
+}
+
+/* A runner's work on a launch has ended. */
+void counts_tell(struct runner *runner, const struct ptx_run_host *host)
+{
+	struct counted *counted;
+
+	while ((counted = runner->counted)) {
+		runner->counted = counted->next;
+		if (host->count && counted->operations)
+			host->count(counted->window, counted->operations);
+		free(counted);
+	}
+}
+
 const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
 					size_t *offset)
 {
@@ -50,6 +81,7 @@ const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t addr
 	    !host->view_at(address, &thread->window, &thread->window_bytes, &thread->view))
 		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
 			 "a multimem operation at %#lx: " PTX_NO_VIEW, address);
+	thread->operations = count_of(thread->block->runner, thread->window);
 	*offset = address - thread->window;
 	return thread->view;
 }

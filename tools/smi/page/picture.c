@@ -246,7 +246,8 @@ static void put_picture(FILE *to, struct json_object *all, struct json_object *t
 		(boxes < IN_A_ROW ? boxes > 3 ? boxes : 4 : IN_A_ROW) * PITCH - 4,
 		get(team, "team"));
 	put_size(to, get(team, "size"));
-	fprintf(to, ", %" PRId64 " writes</text>\n", get(team, "writes"));
+	fprintf(to, ", %" PRId64 " writes, %" PRId64 " multimem operations</text>\n",
+		get(team, "writes"), get(team, "multimem"));
 	for (size_t i = 0; i < boxes; i++) {
 		double x = (double)(i % IN_A_ROW) * PITCH + 4;
 		double y = 44.0 + (double)(i / IN_A_ROW) * (BOX_HEIGHT + 20);
