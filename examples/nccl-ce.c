@@ -13,10 +13,6 @@
 #define _GNU_SOURCE
 #include <argp.h>
 #include <cuda_runtime.h>
-#include <dirent.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <memcast.h>
 #include <nccl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,12 +21,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "nccl-check.h"
+#include "nccl-count.h"
 
 static struct {
 	int processes, threads, iterations;
@@ -158,65 +154,6 @@ static uint64_t check(const struct collective *what, struct buffers *have, size_
 	return wrong;
 }
 
-/* Teams that were counted, and how often copies have written to their windows */
-struct counted {
-	uint64_t team[64], writes;
-	unsigned int count;
-};
-
-/* Reads the list of what the client with a key holds: memcast.h describes its lines. */
-static void count_writes(uint64_t key, struct counted *counted)
-{
-	struct memcast_client_list list = { .header.size = sizeof(list), .key = key };
-	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
-	uint64_t team, writes;
-	unsigned int i;
-	char line[4096];
-	FILE *file;
-
-	file = ioctl(device, MEMCAST_CLIENT_LIST, &list) ? NULL : fdopen(list.out_fd, "r");
-	while (file && fgets(line, sizeof(line), file)) {
-		char *found = strstr(line, " writes ");
-
-		if (!found || sscanf(line, "memcast-%*[a-z]: team %" SCNu64, &team) != 1)
-			continue;
-		for (i = 0; i < counted->count && counted->team[i] != team; i++)
-			;
-		if (i < counted->count || counted->count == 64)
-			continue;
-		counted->team[counted->count++] = team;
-		if (sscanf(found, " writes %" SCNu64, &writes) == 1)
-			counted->writes += writes;
-	}
-	if (file)
-		fclose(file);
-	close(device);
-}
-
-/* How often copies have written to windows of the teams that this process has */
-static uint64_t window_writes(void)
-{
-	struct counted counted = {};
-	struct dirent *entry;
-	char path[300], line[256];
-	DIR *all = opendir("/proc/self/fdinfo");
-	uint64_t key;
-	FILE *file;
-
-	while (all && (entry = readdir(all))) {
-		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", entry->d_name);
-		file = fopen(path, "re");
-		while (file && fgets(line, sizeof(line), file))
-			if (sscanf(line, "memcast-key: %" SCNu64, &key) == 1)
-				count_writes(key, &counted);
-		if (file)
-			fclose(file);
-	}
-	if (all)
-		closedir(all);
-	return counted.writes;
-}
-
 static void measure(const struct collective *what, struct buffers *have, size_t bytes)
 {
 	uint64_t wrong = 0, writes = 0, before = 0, after;
@@ -229,7 +166,7 @@ static void measure(const struct collective *what, struct buffers *have, size_t 
 		prepare(what, have, bytes, i);
 		meet();
 		if (!rank)
-			before = window_writes();
+			before = windows_count("writes");
 		meet();
 		CHECK(cudaEventRecord(have->begin, have->stream));
 		CHECK_NCCL(start(what, have, bytes));
@@ -241,7 +178,7 @@ static void measure(const struct collective *what, struct buffers *have, size_t 
 		us += ms * 1000;
 		meet();
 		if (!rank) {
-			after = window_writes();
+			after = windows_count("writes");
 			writes += after - before;
 			shared->unicast += after == before;
 		}
