@@ -1,20 +1,66 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: NVIDIA's NCCL, where there is one (make NCCL_HOME=…), sums by its
-# own NVLS kernel in a machine; examples/nccl-all-reduce.c checks every value.
+# Runs on the machine that builds: NVIDIA's NCCL, where there is one (make NCCL_HOME=…), does its
+# collectives by its own kernels in machines; examples/nccl-all-reduce.c checks every value, and
+# what NCCL took. Functions that NCCL was built without (ONLY_FUNCS) are left out.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 program=build/examples/nccl-all-reduce
 
-plan ptx.nccl 1
 if [ ! -e build/lib/memcast-ptx.so ] || [ ! -x $program ]; then
-	skip all_reduce 'no memcast-ptx.so, or no NCCL: make NCCL_HOME=/path/to/nccl/build'
+	plan ptx.nccl 1
+	skip collectives 'no memcast-ptx.so, or no NCCL: make NCCL_HOME=/path/to/nccl/build'
 	exit 0
 fi
-tools/memcast-vm --host --pool-mib 512 --memory 5000 --env NCCL_MAX_CTAS=1 -- \
-	$program --iterations 1 >"$temp/said" 2>&1 && grep -q '^# every value is right$' "$temp/said"
-result all_reduce $?
+library=$(ldd $program | awk '/libnccl/ { print $3 }')
+# a folder in which NCCL was built says what was compiled; a package of it has all
+table=$(dirname "$(dirname "$library")")/obj/device/gensrc/device_table.cu
+
+# have FUNCTION
+have() { [ ! -e "$table" ] || grep -qw "ncclDevFunc_$1" "$table"; }
+
+declare -A short=([float]=f32 [half]=f16 [bfloat16]=bf16 [uint32]=u32)
+# reduces COLLECTIVE FUNCTION ALGORITHM PROTOCOL: adds a case for each operation, with the types
+# that there are
+reduces() {
+	local op types
+	for op in sum min max; do
+		types=
+		for type in float half bfloat16 uint32; do
+			reduction=MinMax
+			[ $op != sum ] || reduction=Sum
+			have "$2_${reduction}_${short[$type]}_${3^^}_${4^^}" && types=$types,$type
+		done
+		[ -z "$types" ] || echo "-c $1 -a $3 -P $4 -o $op -d ${types#,}" >>"$temp/all"
+	done
+}
+# moves COLLECTIVE FUNCTION ALGORITHM PROTOCOL
+moves() { ! have "$2_${3^^}_${4^^}" || echo "-c $1 -a $3 -P $4" >>"$temp/all"; }
+
+for how in 'NVLS Simple' 'RING Simple' 'RING LL' 'RING LL128' 'TREE Simple' 'TREE LL' 'TREE LL128'; do
+	reduces all_reduce AllReduce $how
+	reduces reduce_scatter ReduceScatter $how
+	moves all_gather AllGather $how
+	moves broadcast Broadcast $how
+done
+! have SendRecv || echo '-c sendrecv' >>"$temp/all"
+# the symmetric ones are always compiled
+for kernel in AGxLL_R AGxLLMC_R RSxLD_AGxST RSxLDMC_AGxSTMC; do
+	echo "-k AllReduce_$kernel -d float,half,bfloat16" >>"$temp/all"
+done
+for kernel in LL LD LDMC; do
+	echo "-c reduce_scatter -k ReduceScatter_$kernel -d float,half,bfloat16" >>"$temp/all"
+done
+for kernel in LL LLMC ST STMC; do
+	echo "-c all_gather -k AllGather_$kernel" >>"$temp/all"
+done
+
+grep -v -e '-o m' "$temp/all" >"$temp/some"
+machine 'NCCL, Linux 6.12' --host --memory 5000 --env NCCL_MAX_CTAS=1 -- \
+	sh selftests/ptx/nccl_cases.sh $program "$temp/all"
+machine 'NCCL, Linux 6.1' --kernel 6.1 --host --memory 5000 --env NCCL_MAX_CTAS=1 -- \
+	sh selftests/ptx/nccl_cases.sh $program "$temp/some"
 exit $failed
