@@ -937,6 +937,43 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
 nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count,
 					nvmlFieldValue_t *values);
 
+/* ---- memory */
+
+/**
+ * nvmlDeviceGetRemappedRows() - rows of memory that errors made a device replace
+ * @device: which
+ * @correctable: output: 0
+ * @uncorrectable: output: 0
+ * @pending: output: 0, no row is replaced at the next reset
+ * @failure: output: 0, no replacement has failed
+ *
+ * Return: NVML_SUCCESS. Source: recorded (nvidia-smi).
+ */
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable,
+				       unsigned int *uncorrectable, unsigned int *pending,
+				       unsigned int *failure);
+
+#define NVML_DEVICE_ADDRESSING_MODE_NONE	0
+#define NVML_DEVICE_ADDRESSING_MODE_HMM		1
+#define NVML_DEVICE_ADDRESSING_MODE_ATS		2
+
+typedef struct {
+	unsigned int version;		/* nvmlDeviceAddressingMode_v1 */
+	unsigned int value;		/* NVML_DEVICE_ADDRESSING_MODE_… */
+} nvmlDeviceAddressingMode_v1_t;
+typedef nvmlDeviceAddressingMode_v1_t nvmlDeviceAddressingMode_t;
+
+#define nvmlDeviceAddressingMode_v1	NVML_STRUCT_VERSION(DeviceAddressingMode, 1)
+
+/**
+ * nvmlDeviceGetAddressingMode() - does a device use the page tables of the CPU?
+ * @device: which
+ * @mode: input: version; output: value: none
+ *
+ * Return: NVML_SUCCESS; NVML_ERROR_ARGUMENT_VERSION_MISMATCH. Source: recorded (nvidia-smi).
+ */
+nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode);
+
 /* ---- instances of devices (MIG): none */
 
 #define NVML_DEVICE_MIG_DISABLE	0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Features that hardware may have and memcast lacks: events, instances of devices (MIG),
- * confidential computing, units, host cards, excluded devices.
+ * confidential computing, units, host cards, excluded devices, remapped rows, addressing modes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +107,46 @@ nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *is_o
 {
 	return CALL(zero_of(device, is_one));
 }
+
+/* ---- memory: no row is remapped, and devices use no page table of the CPU's */
+
+static nvmlReturn_t remapped_rows(nvmlDevice_t device, unsigned int *correctable,
+				  unsigned int *uncorrectable, unsigned int *pending,
+				  unsigned int *failure)
+{
+	nvmlReturn_t result;
+
+	if (!uncorrectable || !pending || !failure)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	result = zero_of(device, correctable);
+	if (result == NVML_SUCCESS)
+		*uncorrectable = *pending = *failure = 0;
+	return result;
+}
+
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable,
+				       unsigned int *uncorrectable, unsigned int *pending,
+				       unsigned int *failure)
+{
+	return CALL(remapped_rows(device, correctable, uncorrectable, pending, failure));
+}
+
+static nvmlReturn_t addressing_mode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode)
+{
+	if (!mode)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (mode->version != nvmlDeviceAddressingMode_v1)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", mode->version);
+	/* zero is NVML_DEVICE_ADDRESSING_MODE_NONE */
+	return zero_of(device, &mode->value);
+}
+
+nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode)
+{
+	return CALL(addressing_mode(device, mode));
+}
+
+/* ---- no instances of devices */
 
 static nvmlReturn_t no_instance(nvmlDevice_t device, nvmlReturn_t result)
 {

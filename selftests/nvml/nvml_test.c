@@ -377,4 +377,29 @@ TEST_F(nvml, confidential_computing_is_off)
 		    nvmlSystemGetConfComputeSettings(&settings));
 }
 
+TEST_F(nvml, memory_without_errors_or_page_tables_of_the_host)
+{
+	nvmlDeviceAddressingMode_t mode = { .version = nvmlDeviceAddressingMode_v1,
+					    .value = UNTOUCHED };
+	unsigned int rows[4] = { UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED };
+	nvmlDevice_t device;
+
+	ASSERT_GOOD(nvmlDeviceGetHandleByIndex_v2(0, &device));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetRemappedRows(device, rows, rows, rows, NULL));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetRemappedRows(NULL, rows, rows, rows, rows));
+	EXPECT_EQ(UNTOUCHED, rows[0]);
+	EXPECT_GOOD(nvmlDeviceGetRemappedRows(device, rows, rows + 1, rows + 2, rows + 3));
+	for (unsigned int i = 0; i < 4; i++)
+		EXPECT_EQ(0, rows[i]);
+	EXPECT_GOOD(nvmlDeviceGetAddressingMode(device, &mode));
+	EXPECT_EQ(NVML_DEVICE_ADDRESSING_MODE_NONE, mode.value);
+	mode = (nvmlDeviceAddressingMode_t) { .version = 1, .value = UNTOUCHED };
+	EXPECT_NVML(NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
+		    nvmlDeviceGetAddressingMode(device, &mode));
+	EXPECT_EQ(UNTOUCHED, mode.value);
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetAddressingMode(device, NULL));
+}
+
 TEST_HARNESS_MAIN

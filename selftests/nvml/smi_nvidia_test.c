@@ -91,6 +91,7 @@ TEST_F(smi, nvidia_statuses)
 		{ "-i 1999", "No devices were found\n", 6 },
 		{ "mig -lgi", "No MIG-enabled devices found.\n", 0 },
 		{ "--query-accounted-apps=pid --format=csv", "pid\n", 0 },
+		{ "--query-gpu=addressing_mode --format=csv,noheader -i 0", "None\n", 0 },
 		{ "--query-gpu=index,count --format=csv,noheader -i 0 | cut -d, -f 1", "0\n", 0 },
 	};
 	char command[256];

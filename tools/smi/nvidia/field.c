@@ -125,6 +125,14 @@ static bool name(DEVICE)							\
 }
 
 SWITCH(display_active, nvmlEnableState_t, nvmlDeviceGetDisplayActive, "Enabled", "Disabled")
+static bool addressing(DEVICE)
+{
+	nvmlDeviceAddressingMode_t mode = { .version = nvmlDeviceAddressingMode_v1 };
+
+	return !nvmlDeviceGetAddressingMode(device->handle, &mode) &&
+	       PRINT("%s", mode.value == NVML_DEVICE_ADDRESSING_MODE_NONE ? "None" : "HMM");
+}
+
 SWITCH(persistence, nvmlEnableState_t, nvmlDeviceGetPersistenceMode, "Enabled", "Disabled")
 SWITCH(multigpu_board, unsigned int, nvmlDeviceGetMultiGpuBoard, "Yes", "No")
 
