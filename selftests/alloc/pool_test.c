@@ -49,6 +49,10 @@ TEST_F(pool, create)
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 	EXPECT_REASON(cuMemPoolCreate(&pool, &props), "no such location");
 	EXPECT_EQ((void *)77, pool);
+	props = good;
+	props.maxSize = 1UL << 46;
+	EXPECT_OK(cuMemPoolCreate(&pool, &props));
+	EXPECT_OK(cuMemPoolDestroy(pool));
 	/* maxSize is a limit: it may be more than the device has */
 	props = good;
 	props.maxSize = device_bytes(1, "pool_bytes") + 1;

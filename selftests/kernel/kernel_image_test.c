@@ -256,6 +256,10 @@ TEST_F(kernel_image, damaged_fatbins)
 	fill(&fatbin, ZSTD, 80);
 	fatbin.entry[0].packed_bytes = UINT32_MAX;
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+	/* shorter than it says */
+	fill(&fatbin, LZ4, 80);
+	fatbin.entry[0].unpacked_bytes++;
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
 	fill(&fatbin, LZ4, 80);
 	fatbin.entry[0].header_bytes = 48;
 	fatbin.entry[0].bytes += offsetof(struct entry, data) - 48;

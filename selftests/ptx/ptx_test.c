@@ -645,6 +645,56 @@ TEST_F(ptx, links_parts)
 		EXPECT_EQ(2 * i, to[i]);
 }
 
+/* A part may be a fatbin; what is none is refused, and the parts before it stay. */
+TEST_F(ptx, links_a_fatbin)
+{
+	static const char text[] = HEAD ".visible .entry k(.param .u64 to) { .reg .b64 %d;\n"
+		"ld.param.u64 %d, [to]; st.global.u32 [%d], 7; ret; }\n";
+	static struct {
+		uint32_t magic;
+		uint16_t version, header_bytes;
+		uint64_t bytes;
+		struct {
+			uint16_t kind, version;
+			uint32_t header_bytes;
+			uint64_t bytes;
+			uint32_t packed_bytes, unknown;
+			uint16_t minor, major;
+			uint32_t architecture;
+			uint64_t unknown2, flags, unknown3, unpacked_bytes;
+			char data[(sizeof(text) + 7) & ~7UL];
+		} entry;
+	} fatbin = {
+		.magic = 0xba55ed50, .version = 1, .header_bytes = 16,
+		.bytes = sizeof(fatbin.entry),
+		.entry = {
+			.kind = 1, .version = 0x101, .architecture = 90, .flags = 0x11,
+			.header_bytes = sizeof(fatbin.entry) - sizeof(fatbin.entry.data),
+			.bytes = sizeof(fatbin.entry.data),
+		},
+	};
+	CUlinkState state;
+	CUmodule linked;
+	size_t bytes;
+	void *image;
+
+	load(kernels);
+	memcpy(fatbin.entry.data, text, sizeof(text));
+	ASSERT_OK(cuLinkCreate(0, NULL, NULL, &state));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, &fatbin, sizeof(fatbin), "fat", 0,
+				NULL, NULL));
+	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE,
+		  cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)text, sizeof(text), "text",
+				0, NULL, NULL));
+	ASSERT_OK(cuLinkComplete(state, &image, &bytes));
+	ASSERT_OK(cuModuleLoadData(&linked, image));
+	ASSERT_OK(cuLinkDestroy(state));
+	ASSERT_OK(launch(linked, self->stream, "k", 1, 1, (void *[]) { &self->memory }));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(7, *(uint32_t *)self->memory);
+	ASSERT_OK(cuModuleUnload(linked));
+}
+
 /* Two parts have a private variable of one name, and one that both may see. */
 #define PART(function, value) HEAD						\
 	".global .u32 own = " value "; .extern .global .u32 seen;\n"		\
