@@ -257,11 +257,7 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 
 		thread_place(&at, i);
 		at.stack_end = stack_at(stacks, (size_t)rank * block->cluster->threads + i);
-		fiber->at = at;
-		fiber->polled = false;
-		fiber->last_looked = fiber->last_word = fiber->last_deeds = 0;
-		fiber->locals = NULL;
-		fiber->taken_start = fiber->taken_end = 0;
+		*fiber = (struct fiber) { .at = at };
 		fiber->stack = fiber_begin(at.stack_end + stacks->each,
 					   grid->serial ? begin_serial : begin, fiber);
 		fiber_wake(fiber);

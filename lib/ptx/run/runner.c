@@ -132,10 +132,14 @@ void ptx_run_poll(struct ptx_thread *thread)
 	fiber_wait(fiber);
 }
 
+/* Any time from 0 to twice that is right. */
 void ptx_run_nanosleep(struct ptx_thread *thread, uint32_t nanoseconds)
 {
-	(void)nanoseconds;		/* any time from 0 to twice that is right */
+	if (!thread->looked_at && delay(fiber_of(thread), nanoseconds))
+		thread->block->happened = true;
 	ptx_run_poll(thread);
+	/* a loop that looks there again waits; one that does not is there for the time alone */
+	thread->looked_at = 0;
 }
 
 void ptx_run_exit(struct ptx_thread *thread)
@@ -296,8 +300,10 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 	uint32_t rounds = 0;
 
 	while (!grid->failed) {
-		bool happened = all_rounds(runner);
+		bool happened;
 
+		runner->due = 0;
+		happened = all_rounds(runner);
 		if (happened) {
 			wait_over(runner, &waiting);
 			/* what goes on may still wait for a block that has not started */

@@ -19,6 +19,8 @@
 #define SLEEP_NS	50000UL
 #define SLEEP_MOST_NS	50000000UL
 #define TELL_NS		1000000000UL
+#define DELAY_NS	60000UL		/* about as long as the shortest sleep takes */
+#define LATE_NS		1000000UL	/* so late, a thread makes up for it */
 #define GROUPS		6
 
 /* Threads that wait for the same */
@@ -213,6 +215,32 @@ bool has_progressed(struct fiber *fiber)
 }
 
 /*
+ * A thread asks for time, and looks at no word: it does not wait for others. Its times add up, so
+ * that the runner sleeps where that is shorter than all of them. Return: may it go on at once?
+ */
+bool delay(struct fiber *fiber, uint32_t nanoseconds)
+{
+	struct runner *runner = fiber->at.block->runner;
+	uint64_t time = now();
+
+	if (fiber->due + LATE_NS < time)
+		fiber->due = time - LATE_NS;
+	fiber->due += nanoseconds;
+	if (fiber->due < time + DELAY_NS)
+		return true;
+	if (!runner->due || fiber->due < runner->due)
+		runner->due = fiber->due;
+	return false;
+}
+
+static void sleep_until(uint64_t time)
+{
+	const struct timespec until = { time / 1000000000, time % 1000000000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/*
  * Until the waiting words are known, the runner sleeps for SLEEP_NS. Then it sleeps for a 64th of
  * the time waited, or for 30 times what a round takes if that is longer, and for SLEEP_MOST_NS at
  * most: memcast-vm takes a processor that is used more than that for one that works.
@@ -222,6 +250,11 @@ void wait_outside(struct runner *runner, struct waiting *waiting)
 	struct timespec nap = {};
 	uint64_t time, waited, sleep, round;
 
+	if (runner->due) {
+		time = now() + SLEEP_MOST_NS;
+		sleep_until(runner->due < time ? runner->due : time);
+		return;
+	}
 	if (++waiting->rounds < YIELDS) {
 		sched_yield();
 		return;
