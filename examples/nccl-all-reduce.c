@@ -343,17 +343,19 @@ static void kill_last(pid_t pid)
 /* Ends ranks of which one is gone: most abort, and the rest wait for it in a call of NCCL's. */
 static void end_others(const pid_t *pids)
 {
-	int killed = 0, patience = 10;
+	int killed = 0, ended = 0, patience = 60;
 	pid_t pid;
 
 	__atomic_store_n(&shared->lost, true, __ATOMIC_RELEASE);
 	while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0) {
 		sleep(!pid);
+		ended += pid > 0;
 		for (int i = 0; !pid && !patience && i < option.processes; i++)
 			killed += !kill(pids[i], SIGKILL);
 		patience -= !pid;
 	}
-	printf("# %d ranks aborted, %d were killed\n", shared->aborted, killed);
+	printf("# ranks: %d aborted, %d ended with an error, %d were killed\n", shared->aborted,
+	       ended - shared->aborted - killed, killed);
 }
 
 int main(int argc, char **argv)

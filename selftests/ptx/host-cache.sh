@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test cache -rdynamic
 folder=$temp/a/b
-plan ptx.cache 15
+plan ptx.cache 16
 
 # Runs the kernel, whose program says what LLVM makes.
 run() { MEMCAST_PTX_CACHE=$folder timeout 100 "$temp/cache" "$object" "${1:-5}" >"$temp/said" 2>&1; }
@@ -18,6 +18,9 @@ last() { find "$folder/" -name '*.o' -printf '%p\n' | sort | tail -1; }
 
 compiles && [ "$(files)" = 2 ] && [ "$(stat -c %a "$folder" "$(last)" | paste -sd' ')" = '700 600' ]
 result kept $?
+# the folder is listed once, although two functions were stored
+[ "$(grep -c '^looked' "$temp/said")" = 1 ]
+result looked $?
 compiles_nothing && [ "$(files)" = 2 ]
 result used $?
 compiles 6 && [ "$(files)" = 4 ]

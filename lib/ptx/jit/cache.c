@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -23,6 +24,11 @@
 #define MAGIC		"memcast ptx 1\n"
 #define FILE_MOST	(64UL << 20)
 #define FOLDER_MOST	(256UL << 20)
+/*
+ * A process looks at the folder again when it has stored so much: to list thousands of files takes
+ * longer than to compile a function, above all where the folder is another machine's.
+ */
+#define LOOK_AFTER	(8UL << 20)
 #define NAME_BYTES	40
 
 struct head {
@@ -34,6 +40,7 @@ struct head {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int folder = -1;
+static atomic_long allowed;		/* bytes that may be stored before it looks again */
 
 /* Makes a folder, and those above it. Return: false: there is none, and none can be made */
 static bool make_folder(char *path)
@@ -252,38 +259,52 @@ static bool is_ours(const char *name)
 
 /* A file of the folder */
 struct kept {
-	struct kept *next;
 	struct timespec used;
 	off_t size;
-	char name[];
+	char name[NAME_BYTES + 16];
 };
 
-static bool is_older(const struct kept *one, const struct kept *other)
+/* Files of the folder, and how many bytes they have */
+struct all_kept {
+	struct kept *files;
+	size_t count, room;
+	off_t total;
+};
+
+static int compare_used(const void *one, const void *other)
 {
-	return one->used.tv_sec < other->used.tv_sec ||
-	       (one->used.tv_sec == other->used.tv_sec && one->used.tv_nsec < other->used.tv_nsec);
+	const struct timespec *a = &((const struct kept *)one)->used;
+	const struct timespec *b = &((const struct kept *)other)->used;
+
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-static void free_kept(struct kept *kept)
+/* Return: a place for another file, or NULL */
+static struct kept *add_kept(struct all_kept *all)
 {
-	while (kept) {
-		struct kept *next = kept->next;
+	size_t room = all->room ? 2 * all->room : 256;
+	struct kept *files = all->files;
 
-		free(kept);
-		kept = next;
+	if (all->count == all->room) {
+		files = realloc(files, room * sizeof(*files));
+		if (!files)
+			return NULL;
+		all->files = files;
+		all->room = room;
 	}
+	return &files[all->count++];
 }
 
-/* Lists the files of the folder. @total: output, their bytes. Return: could it be read? */
-static bool list_kept(struct kept **first, off_t *total)
+/* Lists the files of the folder. Return: could it be read? */
+static bool list_kept(struct all_kept *all)
 {
 	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = again < 0 ? NULL : fdopendir(again);
 	struct dirent *entry;
 	struct stat about;
 
-	*first = NULL;
-	*total = 0;
 	if (!list) {
 		if (again >= 0)
 			close(again);
@@ -292,46 +313,50 @@ static bool list_kept(struct kept **first, off_t *total)
 	while ((entry = readdir(list))) {
 		struct kept *kept;
 
-		if (!is_ours(entry->d_name) ||
+		if (!is_ours(entry->d_name) || strlen(entry->d_name) >= sizeof(kept->name) ||
 		    fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(about.st_mode))
 			continue;
-		*total += about.st_size;
+		all->total += about.st_size;
 		/* a file that has no room in the list stays */
-		kept = malloc(sizeof(*kept) + strlen(entry->d_name) + 1);
+		kept = add_kept(all);
 		if (!kept)
 			continue;
 		strcpy(kept->name, entry->d_name);
 		kept->used = about.st_mtim;
 		kept->size = about.st_size;
-		kept->next = *first;
-		*first = kept;
 	}
 	closedir(list);
 	return true;
 }
 
-/* Removes the files that were used longest ago, until there is room. */
+/*
+ * Removes the files that were used longest ago, until there is room: an eighth of the folder, so that
+ * a full folder is not full again at once.
+ */
 static bool make_room(off_t size)
 {
-	struct kept *first, *kept, *oldest;
-	off_t total;
+	struct all_kept all = {};
+	off_t most = FOLDER_MOST;
+	bool good;
 
-	if (!list_kept(&first, &total))
-		return false;
-	while (total + size > (off_t)FOLDER_MOST) {
-		oldest = NULL;
-		for (kept = first; kept; kept = kept->next)
-			if (*kept->name && (!oldest || is_older(kept, oldest)))
-				oldest = kept;
-		/* another process may have removed it */
-		if (!oldest || (unlinkat(folder, oldest->name, 0) && errno != ENOENT))
-			break;
-		total -= oldest->size;
-		*oldest->name = '\0';
+	if (atomic_fetch_sub(&allowed, size) >= size)
+		return true;
+	good = list_kept(&all);
+	if (good && all.total + size > most) {
+		most -= most / 8;
+		qsort(all.files, all.count, sizeof(*all.files), compare_used);
+		for (size_t i = 0; i < all.count && all.total + size > most; i++) {
+			/* another process may have removed it */
+			if (unlinkat(folder, all.files[i].name, 0) && errno != ENOENT)
+				break;
+			all.total -= all.files[i].size;
+		}
 	}
-	free_kept(first);
-	return total + size <= (off_t)FOLDER_MOST;
+	good = good && all.total + size <= (off_t)FOLDER_MOST;
+	atomic_store(&allowed, good ? LOOK_AFTER : 0);
+	free(all.files);
+	return good;
 }
 
 static bool write_all(int fd, const void *bytes, size_t size)
