@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What memcast counts at the windows of the teams that this process has; memcast-smi shows it, too. */
+/* What memcast counts at the windows of a process's teams; memcast-smi shows it, too. */
 #ifndef NCCL_COUNT_H
 #define NCCL_COUNT_H
 

@@ -26,8 +26,8 @@ static struct {
 	     .types = 1, .operations = 1, .collectives = 1, .kill_after = -1 };
 
 /*
- * Return: a mask of the names in a list, "half,float" or "all", by their places in a table that ends
- * with NULL; each entry begins with its name
+ * Return: a mask of the names in a list, "half,float" or "all", by their places in a table that
+ * ends with NULL; each entry begins with its name
  */
 static unsigned int find(const void *table, size_t step, const char *list, struct argp_state *state)
 {

@@ -40,7 +40,7 @@ reduces() {
 # moves COLLECTIVE FUNCTION ALGORITHM PROTOCOL
 moves() { ! have "$2_${3^^}_${4^^}" || echo "-c $1 -a $3 -P $4" >>"$temp/all"; }
 
-for how in 'NVLS Simple' 'RING Simple' 'RING LL' 'RING LL128' 'TREE Simple' 'TREE LL' 'TREE LL128'; do
+for how in 'NVLS Simple' {RING,TREE}' '{Simple,LL,LL128}; do
 	reduces all_reduce AllReduce $how
 	reduces reduce_scatter ReduceScatter $how
 	moves all_gather AllGather $how

@@ -331,8 +331,8 @@ static bool list_kept(struct all_kept *all)
 }
 
 /*
- * Removes the files that were used longest ago, until there is room: an eighth of the folder, so that
- * a full folder is not full again at once.
+ * Removes the files that were used longest ago, until there is room: an eighth of the folder, so
+ * that a full folder is not full again at once.
  */
 static bool make_room(off_t size)
 {
