@@ -281,10 +281,10 @@ $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_headers	:= $(wildcard tools/vm/*/*.h)
 vm_wire		:= $(wildcard tools/vm/wire/*.c)
-vm_includes	:= -I$(rooms)/tools/vm
-$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c tools/vm/init/$(arch)/*.c) $(patsubst %,tools/vm/watch/%.c,progress explain) $(vm_wire)
+vm_includes	:= -I$(rooms)/tools/vm -I$(rooms)/lib/base
+$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c tools/vm/init/$(arch)/*.c) $(patsubst %,tools/vm/watch/%.c,progress deeds explain place $(arch)/registers) $(vm_wire)
 $(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c tools/vm/watch/$(arch)/*.c)
-$(vm_programs): $(vm_headers) | $(tool_rooms)
+$(vm_programs): $(vm_headers) lib/base/activity.h | $(tool_rooms) $(rooms)/lib/made
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) -Wno-unused-result -static -o $@ $(filter %.c,$^)
 

@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "activity.h"
 
-#define BYTES	(ACTIVITY_RECORDS * sizeof(struct activity))
+#define BYTES	(ACTIVITY_DONE_AT + sizeof(uint64_t))
 
 _Static_assert(sizeof(struct activity) == 1024, "memcast-smi reads records of this size");
 
@@ -31,9 +32,14 @@ static void forget(void)
 
 static void make(void)
 {
-	int fd = memfd_create(ACTIVITY_MEMORY, MFD_CLOEXEC);
+	struct rlimit most;
 	void *memory;
+	int fd;
 
+	/* ulimit -f: a larger file is a signal */
+	if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < BYTES)
+		return;
+	fd = memfd_create(ACTIVITY_MEMORY, MFD_CLOEXEC);
 	if (fd < 0)
 		return;
 	memory = ftruncate(fd, BYTES) ? MAP_FAILED :
@@ -101,4 +107,11 @@ void activity_end(struct activity *activity)
 		return;
 	__atomic_store_n(&activity->begun, 0, __ATOMIC_RELEASE);
 	taken[activity - records] = false;
+}
+
+void activity_done(void)
+{
+	pthread_once(&once, make);
+	if (records)
+		__atomic_fetch_add((uint64_t *)(records + ACTIVITY_RECORDS), 1, __ATOMIC_RELAXED);
 }

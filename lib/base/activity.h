@@ -11,6 +11,8 @@
 
 #define ACTIVITY_MEMORY		"memcast-activity"
 #define ACTIVITY_RECORDS	64
+/* behind the records: a count of 64 bits, of what activity_done() was told */
+#define ACTIVITY_DONE_AT	(ACTIVITY_RECORDS * sizeof(struct activity))
 
 struct activity {
 	uint64_t begun;			/* nanoseconds of CLOCK_MONOTONIC; 0: no record */
@@ -23,5 +25,7 @@ struct activity *activity_begin(uint64_t begun, const char *what, const char *na
 void activity_where(struct activity *activity, const char *text);
 void activity_end(struct activity *activity);
 uint64_t activity_now(void);
+/* A command of the module, or a piece of a stream's work, has ended: the program does not spin. */
+void activity_done(void);
 
 #endif /* LIBRARY_ACTIVITY_H */

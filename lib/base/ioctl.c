@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "ioctl.h"
 #include "process.h"
 #include "visible.h"
@@ -171,6 +172,7 @@ CUresult device_ioctl_fd(int fd, unsigned long request,
 	do {
 		done = call(fd, request, header, translate);
 	} while (done < 0 && errno == EINTR);
+	activity_done();
 	if (__builtin_expect(done > 0, 0))
 		say_noticed(done, reason, reason_size, translate);
 	if (done >= 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/activity.h"
 #include "capture.h"
 #include "context/context.h"
 
@@ -45,6 +46,7 @@ static void work_do(struct stream *stream, struct work *work)
 	CUresult error = stream->set->error;
 	CUresult result = work->run(work, stream, error);
 
+	activity_done();
 	if (error == CUDA_SUCCESS && result != CUDA_SUCCESS) {
 		result = set_fail(stream->set, result);
 		if (result != CUDA_ERROR_CONTEXT_IS_DESTROYED)

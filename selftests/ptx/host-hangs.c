@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that hangs, in one of five ways that people meet; host-hangs.sh runs it.
+ * A program that hangs, in one of six ways that people meet; host-hangs.sh runs it.
  *
- *	host-hangs rank|flag|barrier|word|kernel
+ *	host-hangs rank|flag|barrier|word|kernel|spin
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +36,15 @@ static const char text[] =
 	"ld.volatile.shared.u32 %r3, [%r1]; setp.eq.u32 %p, %r3, 0; @%p bra OTHER;\n"
 	"bar.sync 1;\n"
 	"ret; }\n";
+
+/* What a barrier of the program's own does when a rank has gone */
+void __attribute__((noinline)) wait_for_others(const volatile int *here);
+
+void __attribute__((noinline)) wait_for_others(const volatile int *here)
+{
+	while (!*here)
+		;
+}
 
 #define CHECK(call)	check(call, #call)
 static void check(CUresult result, const char *call)
@@ -76,6 +85,11 @@ int main(int argc, char **argv)
 		CHECK(cuLaunchKernel(half, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
 	if (!strcmp(how, "word"))
 		CHECK(cuStreamWaitValue32(stream, memory + 8, 5, CU_STREAM_WAIT_VALUE_GEQ));
+	if (!strcmp(how, "spin")) {
+		int here = 0;
+
+		wait_for_others(&here);
+	}
 	CHECK(cuStreamSynchronize(stream));
 	fprintf(stderr, "it did not hang\n");
 	return 1;

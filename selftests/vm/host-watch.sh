@@ -18,7 +18,7 @@ check() {
 	result "$1" "$2"
 }
 
-plan watch 14
+plan watch 18
 check status_is_the_commands 5 '^said$' "$watch" sh -c 'echo said; exit 5'
 check signal_is_the_commands 137 '' "$watch" sh -c 'kill -KILL $$'
 check sleep_without_end 124 '^# sleep wrote nothing' "$watch" --timeout 3 sleep 10000
@@ -46,6 +46,17 @@ check output_now_and_then 0 '' "$watch" --timeout 60 --silence 10 \
 	sh -c 'for i in 1 2 3 4; do sleep 5; echo $i; done'
 # The program ends itself after 8 seconds of processor time, by SIGXCPU.
 check silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; while :; do :; done'
+# A program that has done nothing with memcast's library is told of, with the place, and goes on.
+${CC:-gcc} -O1 -Wall -Wextra -Werror -Ilib -o "$temp/busy" selftests/vm/host-watch.c lib/base/activity.c ||
+	exit 1
+check spinning_is_said 124 '^# .*/busy uses a processor, .* has done nothing with memcast, for 4 s$' \
+	"$watch" --timeout 4 --limit 12 "$temp/busy"
+[ "$(grep -c 'uses a processor' "$temp/said")" = 1 ] && grep -q 'did not end in 12 s' "$temp/said" &&
+	{ [ "$(id -u)" != 0 ] || grep -qE '(called by )?spins_here\+0x[0-9a-f]+ \(busy\)' "$temp/said"; }
+result spinning_is_said_once_with_its_place $?
+check work_with_memcast_is_no_spinning 124 'did not end in 12 s' "$watch" --timeout 4 --limit 12 "$temp/busy" works
+! grep 'uses a processor' "$temp/said" >"$temp/more"
+result nothing_is_said_of_work $?
 # shellcheck disable=SC2016
 check what_is_left_running 1 '' bash -c '
 	"$1" bash -c "setsid sleep 10000 & echo \$! >$2/pid"

@@ -75,7 +75,9 @@ usage() {
 	  --kernels FILE      shared object with C functions for the program's kernels;
 	                      may be repeated: docs/stack/kernels.md
 	  --timeout SECONDS   give up when it gives no sign of life for so long (300):
-	                      writes nothing, and uses less than a twentieth of a processor
+	                      writes nothing, and uses less than a twentieth of a processor.
+	                      A program that is busy, but does nothing with memcast for so
+	                      long, goes on; where its threads are is printed
 	  --limit SECONDS     give up after so long in all (3600). In both, time does not
 	                      count in which the machine waits for a processor of the host.
 	                      What memcast-smi shows, and where each process waits, is

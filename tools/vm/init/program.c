@@ -65,13 +65,16 @@ static bool pump(struct flow *flow)
 static void time_is_up(const struct progress *progress, enum verdict verdict, int err_port,
 		       char **env)
 {
-	char words[128];
+	char words[160];
 
 	progress_words(progress, verdict, words, sizeof(words));
-	dprintf(err_port, "memcast-vm: time is up: the program %s\n", words);
+	dprintf(err_port, "memcast-vm: %sthe program %s\n",
+		verdict == SPINS ? "" : "time is up: ", words);
 	/* memcast-smi finds its libraries by the program's environment. */
 	environ = env;
 	explain(err_port, "memcast-vm: ", SMI);
+	if (verdict == SPINS)
+		return;
 	report("timeout the program %s\n", words);
 	if (!progress_kill())
 		dprintf(err_port, "memcast-vm: some of these processes cannot be killed\n");
@@ -125,8 +128,9 @@ static struct vm_result forward(pid_t program, struct flow *out, struct flow *er
 			verdict = progress_check(progress);
 		if (verdict != GOES_ON) {
 			time_is_up(progress, verdict, err->to, env);
-			result.time_is_up = true;
-			return result;
+			result.time_is_up = verdict != SPINS;
+			if (result.time_is_up)
+				return result;
 		}
 		if (progress->sign - told > ALIVE) {
 			told = progress->sign;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "place.h"
 #include "progress.h"
 
 #define STACK_LINES	12	/* of each thread, from the innermost function on */
@@ -100,6 +101,21 @@ static const char *shown_before(const char *stack, const char *tid)
 	return NULL;
 }
 
+/* Prints where a thread is that runs, and what has called that. */
+static void show_place(const struct page *page, pid_t pid, const char *tid)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return;
+	place_print(to, pid, atoi(tid));
+	fclose(to);
+	show_stack(page, text);
+	free(text);
+}
+
 static void show_thread(const struct page *page, pid_t pid, const char *tid)
 {
 	char folder[64], path[128], name[32] = "?", where[128] = "", state = '?', *stack;
@@ -126,6 +142,8 @@ static void show_thread(const struct page *page, pid_t pid, const char *tid)
 	     before ? ", as thread " : "", before ?: "");
 	if (stack && !before)
 		show_stack(page, stack);
+	if (state == 'R')
+		show_place(page, pid, tid);
 	free(stack);
 }
 

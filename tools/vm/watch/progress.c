@@ -252,10 +252,40 @@ static double used(const struct process *list, size_t count)
 	return seconds;
 }
 
+/*
+ * Is the program busy with nothing that anybody sees? Silent programs that use memcast's library
+ * are asked what they have done with it.
+ */
+static bool begins_to_spin(struct progress *progress, const struct process *list, size_t count)
+{
+	bool done = progress->output;
+	uint64_t sum;
+
+	if (progress->output_only)
+		return false;
+	if (!done) {
+		if (progress->now - progress->deed <= progress->timeout / 2)
+			return false;
+		if (!deeds(list, count, &sum))
+			return false;
+		done = progress->looks && sum != progress->deeds;
+		progress->looks = !done;
+		progress->deeds = sum;
+	}
+	if (done) {
+		progress->deed = progress->now;
+		progress->looks = progress->spins = false;
+	}
+	if (progress->spins || progress->now - progress->deed <= progress->timeout)
+		return false;
+	progress->spins = true;
+	return true;
+}
+
 void progress_start(struct progress *progress)
 {
 	progress->checked = wall();
-	progress->now = progress->sign = progress->wrote = 0;
+	progress->now = progress->sign = progress->wrote = progress->deed = 0;
 	if (!read_clock(&progress->clock))
 		progress->clock = -1;
 }
@@ -264,6 +294,7 @@ enum verdict progress_check(struct progress *progress)
 {
 	double span = wall() - progress->checked, clock, processor;
 	struct process *list;
+	bool spins;
 	size_t count;
 
 	if (span < PERIOD)
@@ -278,7 +309,6 @@ enum verdict progress_check(struct progress *progress)
 	} else {
 		span = own_span(progress, list, count, span);
 	}
-	free(list);
 	span = span < LONGEST ? span : LONGEST;
 	progress->now += span;
 	if (progress->output ||
@@ -286,13 +316,17 @@ enum verdict progress_check(struct progress *progress)
 		progress->sign = progress->now;
 	if (progress->output)
 		progress->wrote = progress->now;
+	spins = begins_to_spin(progress, list, count);
+	free(list);
 	progress->output = false;
 	progress->processor = processor;
 	if (progress->now - progress->sign > progress->timeout)
 		return STUCK;
 	if (progress->silence && progress->now - progress->wrote > progress->silence)
 		return SILENT;
-	return progress->limit && progress->now > progress->limit ? TOO_LONG : GOES_ON;
+	if (progress->limit && progress->now > progress->limit)
+		return TOO_LONG;
+	return spins ? SPINS : GOES_ON;
 }
 
 void progress_words(const struct progress *progress, enum verdict verdict,
@@ -301,6 +335,9 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 	if (verdict == TOO_LONG)
 		snprintf(words, size, "did not end in %.0f s of the machine's time",
 			 progress->limit);
+	else if (verdict == SPINS)
+		snprintf(words, size, "uses a processor, but has written nothing, and has done "
+			 "nothing with memcast, for %.0f s", progress->timeout);
 	else if (verdict == SILENT)
 		snprintf(words, size, "works, but wrote nothing for %.0f s of the machine's time",
 			 progress->silence);

@@ -10,12 +10,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* memcast-vm's first process writes the host's time to this file, for processes in the machine. */
 #define PROGRESS_CLOCK	"/run/memcast-vm.clock"
 
-enum verdict { GOES_ON, STUCK, SILENT, TOO_LONG };
+/* SPINS: said once, of a program that goes on */
+enum verdict { GOES_ON, SPINS, STUCK, SILENT, TOO_LONG };
 
 struct process {
 	pid_t pid, parent;
@@ -43,6 +45,13 @@ struct progress {
 	/* seconds that count: so far, at the last sign of life, at the last output */
 	double now, sign, wrote;
 	double processor;
+	/*
+	 * A program that uses a processor, and has done nothing with memcast since @deed: what it
+	 * had done is looked at from half the timeout on
+	 */
+	double deed;
+	uint64_t deeds;
+	bool looks, spins;	/* @deeds is known; it was said */
 	struct thread_time *threads;
 	size_t thread_count;
 };
@@ -57,6 +66,12 @@ void progress_words(const struct progress *progress, enum verdict verdict,
 
 /* All processes of the machine; the caller frees them. */
 struct process *processes(size_t *count);
+
+/*
+ * Sums up what libcuda.so.1 has done for processes of ours: commands of the module, work of
+ * streams. Return: has any process the library?
+ */
+bool deeds(const struct process *list, size_t count, uint64_t *sum);
 
 /* Kill all descendants of the calling process, and reap them. Return: whether all went */
 bool progress_kill(void);

@@ -202,9 +202,10 @@ static void remove_folder(const char *folder)
 	waitpid(pid, NULL, 0);
 }
 
+/* Says what is wrong, and where each thread is. */
 static int time_is_up(struct watch *watch, enum verdict verdict)
 {
-	char words[128];
+	char words[160];
 
 	progress_words(&watch->progress, verdict, words, sizeof(words));
 	if (watch->parent) {
@@ -249,7 +250,9 @@ static int run(struct watch *watch)
 		note_growth(watch);
 		choose_timeout(watch);
 		verdict = progress_check(&watch->progress);
-		if (verdict != GOES_ON)
+		if (verdict == SPINS)
+			time_is_up(watch, verdict);
+		else if (verdict != GOES_ON)
 			return time_is_up(watch, verdict);
 		if (watch->told == watch->progress.now)
 			continue;
