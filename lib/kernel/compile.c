@@ -109,6 +109,16 @@ CUresult module_compiled(struct module *module, const char *name,
 	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log.text);
 }
 
+/* Compiles what launches may ask for. What cannot be compiled is an error of the launch. */
+void module_compile_all(struct module *module)
+{
+	const struct ptx_kernel *kernel;
+	const char *why;
+
+	for (uint32_t i = 0; module->image->texts_count && i < module->image->kernels_count; i++)
+		module_compiled(module, module->image->kernels[i].name, &kernel, &why);
+}
+
 /* The module has no users any more. */
 void module_code_free(struct module *module)
 {

@@ -144,16 +144,24 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 					is_loaded(state, found)), state, function);
 }
 
-static CUresult set_loaded(struct function *function)
+/* What cannot be compiled is an error of the launch. */
+static CUresult load_function(struct function *function)
 {
+	const struct ptx_kernel *kernel;
+	const char *why;
+
+	pthread_mutex_lock(&modules_lock);
 	function->loaded = true;
+	pthread_mutex_unlock(&modules_lock);
+	module_compiled(function->module, function->code->name, &kernel, &why);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuFuncLoad(CUfunction function)
 {
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
-					set_loaded(found)),
+	return WHOLE_CALL(WITH(struct function *found,
+			       function_get(function, CUDA_ERROR_INVALID_HANDLE, &found),
+			       load_function(found), handle_put(found)),
 			  function);
 }
 

@@ -91,7 +91,9 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		    struct module **new)
 {
 	struct module *module = calloc(1, sizeof(*module)), *dead, *next;
+	CUmoduleLoadingMode mode;
 	CUresult result;
+	bool eager;
 
 	if (!module) {
 		image_put(image);
@@ -114,6 +116,9 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		module_put(module);
 		return result;
 	}
+	/* it keeps the module while its kernels are compiled */
+	eager = cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_EAGER_LOADING;
+	module->references += eager;
 	for (uint32_t i = 0; i < image->kernels_count; i++)
 		module->functions[i] = (struct function) {
 			.head.kind = HANDLE_FUNCTION, .module = module,
@@ -126,6 +131,10 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 	for (; dead; dead = next) {
 		next = dead->next;
 		module_put(dead);
+	}
+	if (eager) {
+		module_compile_all(module);
+		module_put(module);
 	}
 	*new = module;
 	return CUDA_SUCCESS;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Kernels that run from their PTX: launches, waiting, windows, faults, linking. */
+#include <dirent.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <memcast/view.h>
 #include "log_lines.h"
 #include "memcast_test.h"
@@ -786,6 +789,63 @@ TEST_F(ptx, arrays_as_long_as_their_values)
 	EXPECT_EQ(3, to[0]);
 	EXPECT_EQ(5, to[1]);
 	ASSERT_OK(cuModuleUnload(module));
+}
+
+/* Return: how many functions have been compiled into the folder */
+static int compiled(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int count = 0;
+
+	while (dir && (entry = readdir(dir)))
+		count += !!strstr(entry->d_name, ".o");
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+TEST_HELPER void forget_compiled(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(folder);
+}
+
+/* cuFuncLoad() compiles one kernel, CUDA_MODULE_LOADING=EAGER all; what cannot be is no error. */
+TEST_F(ptx, compiled_when_loaded)
+{
+	static const char text[] = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+		".visible .entry one() { ret; }\n.visible .entry two() { ret; }\n"
+		".visible .entry out() { wgmma.fence.sync.aligned; ret; }\n";
+	char folder[] = "/tmp/ptx-test.XXXXXX";
+	CUfunction function;
+	CUmodule module;
+
+	ASSERT_NE(NULL, mkdtemp(folder));
+	ASSERT_EQ(0, setenv("MEMCAST_PTX_CACHE", folder, 1));
+	load(kernels);
+	EXPECT_EQ(1, compiled(folder));		/* what load() has launched */
+	ASSERT_OK(cuModuleLoadData(&module, text));
+	ASSERT_OK(cuModuleGetFunction(&function, module, "out"));
+	ASSERT_OK(cuFuncLoad(function));
+	ASSERT_OK(cuModuleGetFunction(&function, module, "two"));
+	EXPECT_EQ(1, compiled(folder));
+	ASSERT_OK(cuFuncLoad(function));
+	EXPECT_EQ(2, compiled(folder));
+	ASSERT_OK(cuModuleUnload(module));
+
+	ASSERT_EQ(0, setenv("CUDA_MODULE_LOADING", "EAGER", 1));
+	ASSERT_OK(cuModuleLoadData(&module, text));
+	EXPECT_EQ(3, compiled(folder));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, launch(module, self->stream, "out", 1, 1, NULL));
+	ASSERT_OK(cuModuleUnload(module));
+	forget_compiled(folder);
 }
 
 TEST_HARNESS_MAIN
