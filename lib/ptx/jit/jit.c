@@ -78,6 +78,7 @@ static void initialise(void)
 
 	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
 	ptx_run_line_at = line_table_find;
+	ptx_run_line_says = line_table_says;
 	LLVMInitializeX86TargetInfo();
 	LLVMInitializeX86Target();
 	LLVMInitializeX86TargetMC();

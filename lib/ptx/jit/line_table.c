@@ -236,11 +236,9 @@ static void write_line(const struct line_table *table, const struct line *line, 
 		snprintf(text + used, size - used, " (%s)", source);
 }
 
-/* Writes "line 12" or, where the text tells, "line 12 (a.cu:7)"; or nothing. */
-void line_table_find(uintptr_t address, char *text, size_t size)
+/* With the lock held. Return: the line of an instruction, and its table; NULL: it is not known */
+static const struct line *find(uintptr_t address, const struct line_table **found)
 {
-	*text = '\0';
-	pthread_mutex_lock(&lock);
 	for (struct line_table *table = tables; table; table = table->next) {
 		uint32_t low = 0, high = table->count;
 
@@ -254,9 +252,40 @@ void line_table_find(uintptr_t address, char *text, size_t size)
 			else
 				high = middle;
 		}
-		if (low && table->lines[low - 1].line)
-			write_line(table, &table->lines[low - 1], text, size);
-		break;
+		*found = table;
+		return low && table->lines[low - 1].line ? &table->lines[low - 1] : NULL;
+	}
+	return NULL;
+}
+
+/* Writes "line 12" or, where the text tells, "line 12 (a.cu:7)"; or nothing. */
+void line_table_find(uintptr_t address, char *text, size_t size)
+{
+	const struct line_table *table;
+	const struct line *line;
+
+	*text = '\0';
+	pthread_mutex_lock(&lock);
+	line = find(address, &table);
+	if (line)
+		write_line(table, line, text, size);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Does the line of an instruction have a word? */
+bool line_table_says(uintptr_t address, const char *word)
+{
+	const struct line_table *table;
+	const struct line *line;
+	const struct unit *unit;
+	bool says = false;
+
+	pthread_mutex_lock(&lock);
+	line = find(address, &table);
+	if (line && line->column && line->column <= table->code->units_count) {
+		unit = &table->code->units[line->column - 1];
+		says = source_says(unit->text, unit->end, line->line, word);
 	}
 	pthread_mutex_unlock(&lock);
+	return says;
 }

@@ -81,3 +81,12 @@ void source_line(const char *text, const char *end, uint32_t line, char *source,
 	if (number)
 		append(text, end, file, number, source, size);
 }
+
+bool source_says(const char *text, const char *end, uint32_t line, const char *word)
+{
+	char words[400] = "";
+
+	for (uint32_t i = 1; i <= line && text < end; i++)
+		text = take_line(text, end, words, sizeof(words));
+	return strstr(words, word);
+}

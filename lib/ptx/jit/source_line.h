@@ -3,6 +3,7 @@
 #ifndef MEMCAST_PTX_SOURCE_LINE_H
 #define MEMCAST_PTX_SOURCE_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,8 @@ void source_line(const char *text, const char *end, uint32_t line, char *source,
 
 /* Writes the path of .file @number; nothing if the text has none */
 void source_file(const char *text, const char *end, unsigned int number, char *path, size_t size);
+
+/* Has a line of the text a word? */
+bool source_says(const char *text, const char *end, uint32_t line, const char *word);
 
 #endif /* MEMCAST_PTX_SOURCE_LINE_H */

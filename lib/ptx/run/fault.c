@@ -9,6 +9,7 @@
 #define BELOW_STACK	(256UL << 10)	/* its guard, and frames that reach beyond that */
 
 void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
+bool (*ptx_run_line_says)(uintptr_t rip, const char *word);
 
 /*
  * Finds the line of translated code at which a thread is: that of the instruction, or of the call
@@ -60,21 +61,48 @@ static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintpt
 		snprintf(text + used, size - used, ", %s", line);
 }
 
+/*
+ * Offsets in shared memory have 32 bits, and a block's window 24. Hardware has another result for
+ * what is behind it. Return: the result
+ */
+static int result_of(const struct runner *runner, const struct fiber *fiber, char *what,
+		     size_t size)
+{
+	const struct ptx_thread *thread = &fiber->at;
+	uintptr_t byte = runner->address - (uintptr_t)thread->shared, rank;
+
+	if (!ptx_run_line_says || !ptx_run_line_says(runner->rip, ".shared"))
+		return RESULT_ILLEGAL_ADDRESS;
+	rank = (runner->address - (uintptr_t)thread->cluster_shared) / PTX_SHARED_WINDOW;
+	if (thread->is_cluster && rank >= thread->cluster_nctarank && rank < 256 &&
+	    ptx_run_line_says(runner->rip, ".shared::cluster")) {
+		snprintf(what, size, "the cluster has no block %lu", rank);
+		return RESULT_LAUNCH_FAILED;
+	}
+	if (byte < PTX_SHARED_WINDOW || byte >> 32)
+		return RESULT_ILLEGAL_ADDRESS;
+	snprintf(what, size, "a block has no byte %#lx of shared memory", byte);
+	return RESULT_ILLEGAL_INSTRUCTION;
+}
+
 /* A signal has ended a turn. */
 void fault_explain(struct runner *runner, struct ptx_grid *grid)
 {
 	const struct fiber *fiber = runner->current;
 	const struct ptx_run_host *host = grid->launch->host;
 	char where[320], what[160] = "no memory is there";
+	int result = RESULT_ILLEGAL_ADDRESS;
 	bool on_stack = runner->address >= (uintptr_t)fiber->at.stack_end - BELOW_STACK &&
 			runner->address < (uintptr_t)fiber->at.stack_end + 64;
 
 	place(grid, fiber, runner->rip, runner->rsp, where, sizeof(where));
 	if (on_stack)
 		strcpy(what, "its stack has overflowed");
-	else if (host->reason)
+	else
+		result = result_of(runner, fiber, what, sizeof(what));
+	if (!on_stack && result == RESULT_ILLEGAL_ADDRESS && host->reason)
 		host->reason(runner->address, runner->store, what, sizeof(what));
-	launch_failed(grid, RESULT_ILLEGAL_ADDRESS, "%s: %s at %#lx: %.150s", where,
+	launch_failed(grid, result, "%s: %s at %#lx: %.150s", where,
 		      runner->store ? "store" : "load", runner->address, what);
 }
 

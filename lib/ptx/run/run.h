@@ -231,6 +231,8 @@ struct ptx_kernel {
  * not known. The translator sets the function, before the first launch.
  */
 extern void (*ptx_run_line_at)(uintptr_t rip, char *text, size_t size);
+/* Has its line in the text a word? Set likewise */
+extern bool (*ptx_run_line_says)(uintptr_t rip, const char *word);
 
 void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome);
 
