@@ -45,6 +45,6 @@ hangs barrier "hangs: kernel half, for .*$at \(0, 0, 0\) and 31 more, line 18: w
 hangs word "stream 0x[0-9a-f]+ has waited 5\.[0-9] s for the word at 0x[0-9a-f]+" \
 	"hangs: stream 0x[0-9a-f]+, for [0-9.]+ s: waits for the word at .*, >= 0x5 \(cuStreamWaitValue32\)"
 hangs spin 'uses a processor, but has written nothing, and has done nothing with memcast, for 8 s' \
-	'thread [0-9]+ \(hangs\) runs' 'wait_for_others\+0x[0-9a-f]+ \(hangs\)' 'called by main\+0x'
+	'thread [0-9]+ \(hangs\) runs' 'wait_for_others\+(0x)?[0-9a-f]+ \(hangs\)' 'called by main\+0x'
 hangs kernel "hangs: kernel meet, for .*$one, which is 0x1" "$rest"
 exit $failed
