@@ -461,13 +461,11 @@ check-kcsan: deps-check-all
 		--append kcsan.skip_watch=50 \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=20 kcsan
 
-fashion := /usr/share/datasets/fashion-mnist
-
-# --seconds: on a slow machine fewer values and images, rather than an evening
+# --seconds: on a slow machine fewer values, rather than an evening
 demo: deps
 	@$(MAKE) -j$$(nproc) lib tools examples
 	tools/memcast-vm $(cross:%=--arch %) --devices 4 -- $(B)/tools/memcast-perf allreduce --seconds 30
-	tools/memcast-vm $(cross:%=--arch %) --devices 4 --add $(fashion) -- $(B)/tools/memcast-train --seconds 40
+	tools/memcast-vm $(cross:%=--arch %) --devices 4 -- $(B)/examples/all-reduce-ptx
 
 include packaging/install.mk
 include packaging/man.mk
@@ -478,7 +476,7 @@ clean:
 
 help:
 	@echo 'make              library, tools and, with its headers there, the module for this kernel'
-	@echo 'make demo         four devices in a virtual machine: all-reduce, then training'
+	@echo 'make demo         four devices in a virtual machine: all-reduce by copies, then by kernels'
 	@echo 'make check        what a change can break: style, selftests in virtual machines with Linux 6.12;'
 	@echo '                  JOBS=N: so many runs at a time (one a processor); CHECK_KERNELS="6.12 backports"'
 	@echo 'make check-all    all there is, on Linux 6.1 and 6.12; SECONDS=600: for each random test'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that share a team, for all-gather.c and all-reduce-kernel.c: rank 0 hands it to the
+ * Processes that share a team, for all-gather.c and all-reduce-*.c: rank 0 hands it to the
  * others as an fd, over a UNIX socket for each of them.
  */
 #include <cuda.h>

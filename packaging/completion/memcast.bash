@@ -135,4 +135,4 @@ _memcast()
 }
 
 complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-cu memcast-hosts \
-	memcast-perf memcast-profile memcast-ptx memcast-smi memcast-train
+	memcast-perf memcast-profile memcast-ptx memcast-smi

@@ -14,6 +14,9 @@ missing() {
 	case $1 in
 	all-gather|all-reduce-kernel|nccl-ce)
 		[ -e /sys/class/memcast/memcast3 ] || echo "needs 4 devices" ;;
+	all-reduce-ptx)
+		[ -e ../../lib/memcast-ptx.so ] ||
+			echo "needs memcast-ptx.so: selftests/ptx/host-ptx.sh runs it" ;;
 	nccl-all-reduce)
 		echo "needs memcast-ptx.so and larger pools: selftests/ptx/host-nccl.sh runs it" ;;
 	dmabuf-camera)
@@ -31,6 +34,7 @@ arguments() {
 telling() {
 	case $1 in
 	all-gather)	echo '^rank 3: 0 of 327680 values are wrong$' ;;
+	all-reduce-ptx)	echo '^rank 3: 0 of 18350080 floats are wrong: OK$' ;;
 	all-reduce-kernel)
 			echo '^rank 3: 0 of 64000 words are wrong, by a graph, after 4000 barriers$' ;;
 	dmabuf-camera)	echo '^8 frames, .* per second, 0 with replicas that differ$' ;;
