@@ -6,7 +6,8 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test debug
-plan ptx.debug 9
+build_test faults
+plan ptx.debug 10
 export MEMCAST_PTX_CACHE=$temp/kept
 
 # debug GDB-COMMAND…: what gdb prints
@@ -47,6 +48,10 @@ fi
 ! MEMCAST_PTX_GDB=1 "$temp/debug" "$object" _Z5failsv >"$temp/said" 2>&1 &&
 	says 'kernel _Z5failsv, .*thread \(0, 0, 0\), line 35 \(scale.cu:20\): trap'
 result fault $?
+
+# so have those of all faulty kernels
+MEMCAST_PTX_GDB=1 timeout 300 "$temp/faults" "$object" selftests/ptx/faults/*.ptx >"$temp/said" 2>&1
+result faulty_kernels $?
 
 # perf DEBUG-ARGUMENT…: runs the program; its process id is in $pid, and the map that perf would read in $map
 perf() {
