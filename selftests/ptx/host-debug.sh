@@ -3,6 +3,7 @@
 #
 # Runs on the machine that builds: gdb stops at a source line of a kernel, and shows the thread, its
 # parameters and registers; perf finds names of kernels. Nothing of it is done without being asked for.
+# shellcheck disable=SC2016	# $1 is a name of gdb's
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test debug
