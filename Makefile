@@ -85,9 +85,10 @@ so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1
 so_array  := libmemcast.so.0
 trap_object := $(if $(filter x86,$(arch)),$(B)/lib/memcast-trap.so)
-# The newest LLVM with headers, of those that lib/ptx/ has been built with; lib/ptx/ is for x86-64 only
-llvm	 := $(if $(filter x86,$(arch)),$(firstword $(foreach version,19 18 17 16 15 14,\
-	    $(wildcard /usr/lib/llvm-$(version)/include/llvm-c/LLJIT.h))))
+# The newest LLVM with headers, of those that lib/ptx/ has been built with; the libraries that are
+# unpacked for a cross build are of version 19, and its headers are the same for all processors
+llvm	 := $(firstword $(foreach version,19 $(if $(cross),,18 17 16 15 14),\
+	    $(wildcard /usr/lib/llvm-$(version)/include/llvm-c/LLJIT.h)))
 llvm_config := $(llvm:%/include/llvm-c/LLJIT.h=%/bin/llvm-config)
 ptx_object := $(if $(llvm),$(if $(wildcard lib/ptx/object.c),$(B)/lib/memcast-ptx.so))
 pc_files := lib/memcast.pc.in lib/array/libmemcast.pc.in
@@ -97,7 +98,7 @@ lib: $(libcuda) $(companion_libs) $(trap_object) $(if $(llvm),$(ptx_object),no-l
 
 .PHONY: no-llvm
 no-llvm:
-	@echo 'no $(if $(filter x86,$(arch)),headers of LLVM (llvm-19-dev),LLVM for $(arch)), so no memcast-ptx.so: kernels need functions in C'
+	@echo 'no headers of LLVM (llvm-19-dev), so no memcast-ptx.so: kernels need functions in C'
 tools: $(tools) $(mpis:%=$(B)/tools/bench-mpi.%)
 examples: $(examples)
 
@@ -178,10 +179,12 @@ $(trap_object): $(trap_objects)
 # libcuda.so.1 loads this library when it needs a kernel of which there is PTX: lib/translate/load.c.
 # lib/image/ and lib/ptx/ share a reader.
 ptx_reader  := ptx_word ptx_number ptx_value ptx_wrong
-ptx_sources := $(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c lib/fiber/$(arch)/*.c) $(ptx_reader:%=lib/image/%.c)
+ptx_sources := $(call own,$(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c lib/fiber/*/*.c)) \
+	       $(ptx_reader:%=lib/image/%.c)
+ptx_libs     = $(if $(cross),-lLLVM-19,$(shell $(llvm_config) --ldflags --libs))
 $(B)/lib/memcast-ptx.so: $(ptx_sources:lib/%.c=$(B)/lib/%.o)
 	$(call quiet,LD)$(shared) -pthread -Wl,-soname,$(@F) -Wl,-z,nodelete -Wl,--build-id -o $@ $^ \
-		-Wl,--as-needed $(shell $(llvm_config) --ldflags --libs) -lm
+		-Wl,--as-needed $(ptx_libs) -lm
 
 # A companion exports what its map names, most of it by the table in its functions.def.
 define companion

@@ -5,8 +5,8 @@
 
 # Tests are in folders by subject; built, all are in one, so a name stands for one test.
 $(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))
-# x86_tests: about x86's instructions, and libraries that are for x86-64 only
-x86_tests	 := $(if $(filter x86,$(arch)),,selftests/trap/% selftests/ptx/% selftests/lazy/lazy_cost_test.c)
+# x86_tests: about x86's instructions
+x86_tests	 := $(if $(filter x86,$(arch)),,selftests/trap/% selftests/lazy/lazy_cost_test.c)
 test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/% $(x86_tests),$(wildcard selftests/*/*.c))
 test_mains	 := $(filter-out $(x86_tests),$(wildcard selftests/*/*_test.c))
 test_shared	 := $(foreach file,$(filter-out $(test_mains),$(test_sources)),$(if $(filter host-%,$(notdir $(file))),,$(file)))

@@ -5,8 +5,8 @@
 
 #include <signal.h>
 #include <stdint.h>
-#include <ucontext.h>
 
+#include "registers.h"
 #include "translate/ptx_object.h"
 
 static ptx_catcher *catcher;
@@ -24,9 +24,8 @@ static void on_fault(int signal_number, siginfo_t *info, void *at)
 	if (!catcher)
 		signal(signal_number, SIG_DFL);
 	else
-		catcher(signal_number, (uintptr_t)info->si_addr,
-			context->uc_mcontext.gregs[REG_RIP], context->uc_mcontext.gregs[REG_RSP],
-			context->uc_mcontext.gregs[REG_ERR] & 2);
+		catcher(signal_number, (uintptr_t)info->si_addr, fault_instruction(context),
+			fault_stack_pointer(context), fault_writes(context));
 }
 
 static void catch_faults(void)

@@ -24,7 +24,9 @@
 #define SCRATCH	(64 << 10)
 
 static const struct ptx_object *object;
-static unsigned char input[INPUT], output[OUTPUT], scratch[SCRATCH], replica[2][SCRATCH];
+/* as device memory begins */
+static unsigned char __attribute__((aligned(256)))
+	input[INPUT], output[OUTPUT], scratch[SCRATCH], replica[2][SCRATCH];
 static struct memcast_view view = { .replicas = 2, .bytes = SCRATCH };
 static int number, failed;
 

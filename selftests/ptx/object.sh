@@ -12,6 +12,8 @@
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 object=$PWD/build/lib/memcast-ptx.so
+processor=x86
+[ "$(uname -m)" != aarch64 ] || processor=arm64
 
 build_test() {
 	local name=$1
@@ -21,8 +23,8 @@ build_test() {
 		skip "$name" 'memcast-ptx.so is not built: LLVM has no headers here'
 		exit 0
 	fi
-	${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib -Iinclude -o "$temp/$name" \
-		"selftests/ptx/host-$name.c" -ldl "$@" 2>"$temp/said" && return
+	${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib -Ilib/fault/$processor -Iinclude \
+		-o "$temp/$name" "selftests/ptx/host-$name.c" -ldl "$@" 2>"$temp/said" && return
 	plan ptx 1
 	result "$name" 1
 	exit "$failed"

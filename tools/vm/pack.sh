@@ -196,7 +196,7 @@ host_files() {
 
 # Compiles the kernels of the program, and of the libraries that it is linked with, into the user's
 # folder, where the machine finds them: an emulated processor takes minutes for seconds of this one.
-# It has no more than x86-64-v3. A file in the folder says that this was done.
+# An emulated x86 has no more than x86-64-v3. A file in the folder says that this was done.
 compile_ahead() {
 	local word file done settings=() files=() target=--target=x86-64-v3
 	[ -z "$icount" ] && [ -x "$build/tools/memcast-ptx" ] && [ -e "$libraries/memcast-ptx.so" ] ||
@@ -213,7 +213,7 @@ compile_ahead() {
 			 sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' || true)	# a script has no libraries
 	done
 	[ ${#files[@]} -gt 0 ] || return 0
-	! kvm_works || target=
+	! kvm_works && [ "$arch" = x86 ] || target=
 	done=$(env "${settings[@]}" bash -c 'echo "${MEMCAST_PTX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/memcast/ptx}"')
 	[[ $done == /* ]] || return 0
 	done+=/ahead.$({ echo "$target ${settings[*]}"

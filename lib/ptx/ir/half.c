@@ -15,7 +15,7 @@ static bool is_bf16(enum type type)
 LLVMValueRef widen(struct translator *t, LLVMValueRef bits, enum type type)
 {
 	if (!is_bf16(type))
-		return !jit_has_f16c(t->code->jit) ? call_math(t, "f32_of_f16", bits) :
+		return !jit_has_halves(t->code->jit) ? call_math(t, "f32_of_f16", bits) :
 		       BUILD(FPExt, BUILD(BitCast, bits, LLVMHalfTypeInContext(t->context)),
 			     t->f32);
 	bits = BUILD(Shl, resize(t, bits, 32, false), constant(t, 32, 16));
@@ -28,7 +28,7 @@ LLVMValueRef narrow(struct translator *t, LLVMValueRef value, enum type type)
 	LLVMValueRef bits, odd, rounded;
 
 	if (!is_bf16(type)) {
-		if (!jit_has_f16c(t->code->jit))
+		if (!jit_has_halves(t->code->jit))
 			return call_math(t, "f16_of_f32", value);
 		bits = BUILD(FPTrunc, value, LLVMHalfTypeInContext(t->context));
 		return choose(t, is_nan(t, value), constant(t, 16, 0x7fff),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Loads, stores and fences. Weak accesses are plain ones; relaxed and volatile ones are atomic to
- * LLVM, or volatile where they have more than 64 bits, which processors with AVX do at once.
+ * LLVM, or volatile where they have more than 64 bits: processors with AVX do these at once, those of
+ * arm64 64 bits at once, which is what NCCL's LL needs.
  */
 #include "instructions.h"
 #include "ir.h"
@@ -77,6 +78,22 @@ static void order(struct translator *t, const struct access *access, LLVMValueRe
 				LLVMAtomicOrderingMonotonic);
 }
 
+/*
+ * A vector is no atomic access to LLVM, so a fence orders it: an acquire after a load, a release
+ * before a store. Volatile ones have such fences, too: NCCL's LL128 takes a warp's stores of 128
+ * bytes, the flag last, for one access, and so its loads. Lanes run in the order that makes them one
+ * (collective.c), and without fences arm64's stores and loads would not keep it. On x86-64 no fence of
+ * these is an instruction.
+ */
+static void order_vector(struct translator *t, const struct access *access, bool store)
+{
+	bool ordered = access->is_volatile || (store ? access->release : access->acquire);
+
+	if (ordered && (access->count > 1 || access->bytes > 8))
+		LLVMBuildFence(t->builder, store ? LLVMAtomicOrderingRelease :
+			       LLVMAtomicOrderingAcquire, false, "");
+}
+
 static const struct operand *element(struct translator *t, const struct operand *operand,
 				     const struct access *access, uint32_t index)
 {
@@ -127,6 +144,7 @@ void translate_ld(struct translator *t)
 		note_looked_at(t, pointer, access.bytes);
 	value = BUILD(Load2, access_type(t, &access), pointer);
 	order(t, &access, value);
+	order_vector(t, &access, false);
 	if (access.acquire)
 		checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE));
 	if (!access.strong && (access.space == SPACE_CONST ||
@@ -174,12 +192,13 @@ void translate_st(struct translator *t)
 	checked_access(t, pointer, operand(t, 0), access.space, constant(t, 32, access.bytes),
 		       PTX_ACCESS_STORE |
 		       (access.strong || has(t, MOD_async) ? PTX_ACCESS_STRONG : 0), value);
+	order_vector(t, &access, true);
 	order(t, &access, LLVMBuildStore(t->builder, value, pointer));
 	if (has(t, MOD_async))
 		complete_bytes(t, 2, access.bytes);
 }
 
-/* Only a fence of sequential consistency needs an instruction of this processor. */
+/* On x86-64 only a fence of sequential consistency is an instruction, on arm64 each of them. */
 void translate_fence(struct translator *t)
 {
 	bool membar = word_is(&t->at->name, "membar");

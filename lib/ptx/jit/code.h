@@ -109,7 +109,7 @@ bool jit_wants(const char *variable);
 struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size);
 void jit_free(struct jit *jit);
 /* Has the processor instructions that convert f16? */
-bool jit_has_f16c(const struct jit *jit);
+bool jit_has_halves(const struct jit *jit);
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);
 bool jit_show(struct jit *jit, struct ptx_code *code, struct root *root, ptx_shown *shown,
 	      void *data);

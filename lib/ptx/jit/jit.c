@@ -21,6 +21,7 @@
 #include "line_table.h"
 #include "llvm.h"
 #include "ptx/ir/ir.h"
+#include "target.h"
 
 #define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
 
@@ -37,7 +38,7 @@ struct jit {
 	struct scope *names;		/* that the linker knows */
 	struct digest target;		/* the compiler, and the processor that it compiles for */
 	bool caches;
-	bool f16c;
+	bool halves;
 	bool all_large;			/* MEMCAST_PTX_LEVEL=0: as if all roots were large */
 };
 
@@ -79,10 +80,7 @@ static void initialise(void)
 	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
 	ptx_run_line_at = line_table_find;
 	ptx_run_line_says = line_table_says;
-	LLVMInitializeX86TargetInfo();
-	LLVMInitializeX86Target();
-	LLVMInitializeX86TargetMC();
-	LLVMInitializeX86AsmPrinter();
+	target_initialise();
 }
 
 static bool take_error(LLVMErrorRef error, char *reason, size_t size)
@@ -105,45 +103,6 @@ bool jit_wants(const char *variable)
 	return value && *value && strcmp(value, "0");
 }
 
-/* What a processor of each level has, by LLVM's names; f16c goes by the third one */
-static const struct {
-	const char *name, *features[10];
-} levels[] = {
-	{ "x86-64-v4", { "+avx512f", "+avx512bw", "+avx512cd", "+avx512dq", "+avx512vl", "+f16c",
-			 "+fma", "+bmi2", "+lzcnt" } },
-	{ "x86-64-v3", { "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe",
-			 "+popcnt" } },
-};
-
-static bool has_level(const char *features, uint32_t level)
-{
-	for (uint32_t i = 0; levels[level].features[i]; i++)
-		if (!strstr(features, levels[level].features[i]))
-			return false;
-	return true;
-}
-
-/*
- * Which processor code is for: a level, so that different ones share compiled code, or this one if
- * it is older. MEMCAST_PTX_TARGET=x86-64-v3: no higher level, as another machine is to run it
- */
-static void choose_target(char **processor, char **features)
-{
-	const char *most = secure_getenv("MEMCAST_PTX_TARGET");
-	uint32_t level = most && !strcmp(most, "x86-64-v3");
-
-	*features = LLVMGetHostCPUFeatures();
-	while (level < ARRAY_SIZE(levels) && !has_level(*features, level))
-		level++;
-	if (level == ARRAY_SIZE(levels)) {
-		*processor = LLVMGetHostCPUName();
-		return;
-	}
-	LLVMDisposeMessage(*features);
-	*processor = LLVMCreateMessage(levels[level].name);
-	*features = LLVMCreateMessage("");
-}
-
 struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
@@ -162,7 +121,7 @@ struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
 	}
 	jit->names = scope_new(&jit->arena, NULL);
 	triple = LLVMGetDefaultTargetTriple();
-	choose_target(&processor, &features);
+	target_choose(&processor, &features);
 	if (LLVMGetTargetFromTriple(triple, &target, &message)) {
 		snprintf(reason, size, "LLVM: %s", message);
 		jit_free(jit);
@@ -177,7 +136,7 @@ struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
 	}
 	if (jit) {
 		jit->all_large = code->debugged || (level && *level == '0');
-		jit->f16c = !*features || strstr(features, "+f16c");
+		jit->halves = target_has_halves(features);
 		jit->caches = cache_build(&jit->target);
 		digest_add(&jit->target, processor, strlen(processor));
 		digest_add(&jit->target, features, strlen(features));
@@ -196,9 +155,9 @@ struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
 	return jit;
 }
 
-bool jit_has_f16c(const struct jit *jit)
+bool jit_has_halves(const struct jit *jit)
 {
-	return jit->f16c;
+	return jit->halves;
 }
 
 void jit_free(struct jit *jit)

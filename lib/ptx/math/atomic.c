@@ -2,6 +2,7 @@
 /* Atomic operations that processors lack: loops of compare-and-exchange. */
 #include <math.h>
 
+#include "processor.h"
 #include "ptx_math.h"
 
 #define LOOP(type, memory, old, next)							\
@@ -112,24 +113,12 @@ uint32_t ptx_math_atomic_half(void *memory, uint32_t value, uint32_t kind)
 	return old_half;
 }
 
-/* cmpxchg16b, which all processors of 64 bits have */
-static bool exchange_if(void *memory, uint64_t *expected, const uint64_t *value)
-{
-	bool equal;
-
-	asm volatile("lock cmpxchg16b %1"
-		     : "=@ccz" (equal), "+m" (*(char (*)[16])memory), "+a" (expected[0]),
-		       "+d" (expected[1])
-		     : "b" (value[0]), "c" (value[1]) : "memory");
-	return equal;
-}
-
 void ptx_math_exchange_128(void *memory, void *value, void *old)
 {
 	uint64_t expected[2] = {}, next[2];
 
 	memcpy(next, value, 16);
-	while (!exchange_if(memory, expected, next))
+	while (!exchange_128_if(memory, expected, next))
 		;
 	memcpy(old, expected, 16);
 }
@@ -140,6 +129,6 @@ void ptx_math_compare_128(void *memory, void *compare, void *value, void *old)
 
 	memcpy(expected, compare, 16);
 	memcpy(next, value, 16);
-	exchange_if(memory, expected, next);
+	exchange_128_if(memory, expected, next);
 	memcpy(old, expected, 16);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Permutations of bytes, the n-th set bit, clocks. */
 #include <time.h>
-#include <x86intrin.h>
 
+#include "processor.h"
 #include "ptx_math.h"
 
 static uint32_t byte_at(uint64_t both, uint32_t digit)
@@ -46,7 +46,7 @@ uint32_t ptx_math_fns(uint32_t mask, uint32_t base, uint32_t offset)
 uint64_t ptx_math_clock(void *unused)
 {
 	(void)unused;
-	return __rdtsc();
+	return processor_clock();
 }
 
 uint64_t ptx_math_globaltimer(void *unused)

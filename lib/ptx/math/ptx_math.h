@@ -3,7 +3,6 @@
  * Functions that translated code calls for what is rare, or hard to do exactly in a few
  * instructions.
  *
- *   round.c	arithmetic of f32 and f64 with a rounding mode
  *   narrow.c	f16, bf16, tf32 and 8-bit formats
  *   approximate.c	sin, ex2, …: more exact than PTX asks for
  *   video.c	video instructions
@@ -11,6 +10,7 @@
  *   atomic.c	atomic operations that processors lack
  *   bulk.c	bulk copies
  *   matrix.c	products of matrices; tensor.c: sums as tensor cores make them
+ *   ../x86/, ../arm64/round.c	arithmetic of f32 and f64 with a rounding mode
  *
  * A table has the functions' names and signatures: f float, d double, h 16 bits, i 32, l 64,
  * p pointer, v nothing; the result first.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arithmetic with a rounding mode. The mode is set for one instruction and taken back within the
- * same piece of assembly, so that nothing else runs with it: threads of a block share the
+ * x86-64: arithmetic with a rounding mode. The mode is set for one instruction and taken back within
+ * the same piece of assembly, so that nothing else runs with it: threads of a block share the
  * processor's state.
  */
 #include <fenv.h>
 #include <math.h>
 
-#include "ptx_math.h"
+#include "ptx/math/ptx_math.h"
 
 /* All exceptions masked; bits 13 and 14 have the mode: nearest, down, up, to zero */
 static const uint32_t states[] = {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* arm64: instructions for which C has no words. */
+#ifndef MEMCAST_PTX_PROCESSOR_H
+#define MEMCAST_PTX_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/*
+ * Return: cycles of a constant rate. The counter that programs may read has 25 MHz on some
+ * processors, too few for kernels that wait for a number of cycles: the clock counts nanoseconds.
+ */
+static inline uint64_t processor_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/*
+ * Stores @value in 16 aligned bytes if they are @expected, which gets what they were. Return: were
+ * they? A pair of loads is one access only if the store that follows succeeds, so what was found is
+ * stored again. ldaxp and stlxp have all orders of PTX's atomic operations.
+ */
+static inline bool exchange_128_if(void *memory, uint64_t *expected, const uint64_t *value)
+{
+	uint64_t low, high, new_low, new_high;
+	uint32_t failed;
+
+	asm volatile("1:	ldaxp %0, %1, %5\n"
+		     "	cmp %0, %6\n"
+		     "	ccmp %1, %7, #0, eq\n"
+		     "	csel %2, %8, %0, eq\n"
+		     "	csel %3, %9, %1, eq\n"
+		     "	stlxp %w4, %2, %3, %5\n"
+		     "	cbnz %w4, 1b\n"
+		     : "=&r" (low), "=&r" (high), "=&r" (new_low), "=&r" (new_high), "=&r" (failed),
+		       "+Q" (*(char (*)[16])memory)
+		     : "r" (expected[0]), "r" (expected[1]), "r" (value[0]), "r" (value[1])
+		     : "cc", "memory");
+	failed = low != expected[0] || high != expected[1];
+	expected[0] = low;
+	expected[1] = high;
+	return !failed;
+}
+
+#endif /* MEMCAST_PTX_PROCESSOR_H */

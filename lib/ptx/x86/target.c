@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/* x86-64: for which processors code is compiled. */
+#define _GNU_SOURCE
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/jit/target.h"
+#include "ptx/text/text.h"
+
+void target_initialise(void)
+{
+	LLVMInitializeX86TargetInfo();
+	LLVMInitializeX86Target();
+	LLVMInitializeX86TargetMC();
+	LLVMInitializeX86AsmPrinter();
+}
+
+/* What a processor of each level has, by LLVM's names; f16c goes by the third one */
+static const struct {
+	const char *name, *features[10];
+} levels[] = {
+	{ "x86-64-v4", { "+avx512f", "+avx512bw", "+avx512cd", "+avx512dq", "+avx512vl", "+f16c",
+			 "+fma", "+bmi2", "+lzcnt" } },
+	{ "x86-64-v3", { "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe",
+			 "+popcnt" } },
+};
+
+static bool has_level(const char *features, uint32_t level)
+{
+	for (uint32_t i = 0; levels[level].features[i]; i++)
+		if (!strstr(features, levels[level].features[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Which processor code is for: a level, so that different ones share compiled code, or this one if
+ * it is older. MEMCAST_PTX_TARGET=x86-64-v3: no higher level, as another machine is to run it
+ */
+void target_choose(char **processor, char **features)
+{
+	const char *most = secure_getenv("MEMCAST_PTX_TARGET");
+	uint32_t level = most && !strcmp(most, "x86-64-v3");
+
+	*features = LLVMGetHostCPUFeatures();
+	while (level < ARRAY_SIZE(levels) && !has_level(*features, level))
+		level++;
+	if (level == ARRAY_SIZE(levels)) {
+		*processor = LLVMGetHostCPUName();
+		return;
+	}
+	LLVMDisposeMessage(*features);
+	*processor = LLVMCreateMessage(levels[level].name);
+	*features = LLVMCreateMessage("");
+}
+
+/* A level, which has no list of features, has f16c. */
+bool target_has_halves(const char *features)
+{
+	return !*features || strstr(features, "+f16c");
+}
