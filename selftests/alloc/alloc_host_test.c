@@ -62,22 +62,22 @@ TEST_F(alloc, registered)
 	const CUresult already = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 	const CUresult never = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	CUdeviceptr block, pointer;
-	static char own[3 * 4096];
+	static char own[3 * PAGE_MOST] __attribute__((aligned(PAGE_MOST)));
 	unsigned int type, flags;
 	char *read_only;
 	void *host;
 
 	cuda_start(0);
-	ASSERT_OK(cuMemAlloc(&block, 4096));
-	ASSERT_OK(cuMemAllocHost(&host, 4096));
-	read_only = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_OK(cuMemAlloc(&block, PAGE));
+	ASSERT_OK(cuMemAllocHost(&host, PAGE));
+	read_only = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	EXPECT_REASON(cuMemHostRegister(NULL, 1, 0), "NULL pointer or unknown flags");
 	EXPECT_REASON(cuMemHostRegister(own, 0, 0), "the size is #");
 	EXPECT_REASON(cuMemHostRegister(own, 1, 16), "NULL pointer or unknown flags");
 	EXPECT_REASON(cuMemHostRegister(read_only, 1, 0),
 		      "not all of the range is memory, or writable");
-	ASSERT_OK(cuMemHostRegister(read_only, 4096, CU_MEMHOSTREGISTER_READ_ONLY));
-	EXPECT_OK(cuMemcpyHtoD(block, read_only, 4096));
+	ASSERT_OK(cuMemHostRegister(read_only, PAGE, CU_MEMHOSTREGISTER_READ_ONLY));
+	EXPECT_OK(cuMemcpyHtoD(block, read_only, PAGE));
 	EXPECT_REASON(cuMemsetD8(ADDRESS(read_only), 1, 1), "the destination # is not accessible");
 	EXPECT_OK(cuMemHostUnregister(read_only));
 	EXPECT_REASON(cuMemHostRegister(own, 1UL << 45, 0),
@@ -96,10 +96,10 @@ TEST_F(alloc, registered)
 	EXPECT_REASON(cuMemHostUnregister(NULL), "NULL pointer");
 	EXPECT_REASON(cuMemHostGetDevicePointer(&pointer, own, 0), "# is not in a reservation");
 
-	ASSERT_OK(cuMemHostRegister(own, 4096, CU_MEMHOSTREGISTER_DEVICEMAP));
-	EXPECT_CU(already, cuMemHostRegister(own, 4096, 0));
-	EXPECT_CU(already, cuMemHostRegister(own + 4095, 2, 0));
-	EXPECT_OK(cuMemHostRegister(own + 4096, 4096, 0));
+	ASSERT_OK(cuMemHostRegister(own, PAGE, CU_MEMHOSTREGISTER_DEVICEMAP));
+	EXPECT_CU(already, cuMemHostRegister(own, PAGE, 0));
+	EXPECT_CU(already, cuMemHostRegister(own + PAGE - 1, 2, 0));
+	EXPECT_OK(cuMemHostRegister(own + PAGE, PAGE, 0));
 	EXPECT_OK(cuMemHostGetDevicePointer(&pointer, own + 4, 0));
 	EXPECT_EQ(ADDRESS(own) + 4, pointer);
 	EXPECT_OK(cuMemHostGetFlags(&flags, own));
@@ -107,26 +107,26 @@ TEST_F(alloc, registered)
 	EXPECT_OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
 	EXPECT_EQ(CU_MEMORYTYPE_HOST, type);
 	own[0] = 9;
-	EXPECT_OK(cuMemcpyHtoD(block, own, 4096));
-	EXPECT_OK(cuMemcpyDtoD(ADDRESS(own) + 4096, block, 4096));
-	EXPECT_EQ(9, own[4096]);
-	EXPECT_OK(cuMemsetD8(ADDRESS(own) + 4096, 5, 4095));
-	EXPECT_EQ(5, own[4096]);
-	EXPECT_EQ(5, own[2 * 4096 - 2]);
-	EXPECT_EQ(0, own[2 * 4096 - 1]);
-	EXPECT_OK(cuMemsetD2D16(ADDRESS(own) + 4098, 1000, 0x1234, 300, 4));
-	EXPECT_EQ(5, own[4097]);
-	EXPECT_EQ(0x34, own[4098]);
-	EXPECT_EQ(0x12, own[4098 + 3000 + 599]);
-	EXPECT_EQ(5, own[4098 + 3000 + 600]);
+	EXPECT_OK(cuMemcpyHtoD(block, own, PAGE));
+	EXPECT_OK(cuMemcpyDtoD(ADDRESS(own) + PAGE, block, PAGE));
+	EXPECT_EQ(9, own[PAGE]);
+	EXPECT_OK(cuMemsetD8(ADDRESS(own) + PAGE, 5, PAGE - 1));
+	EXPECT_EQ(5, own[PAGE]);
+	EXPECT_EQ(5, own[2 * PAGE - 2]);
+	EXPECT_EQ(0, own[2 * PAGE - 1]);
+	EXPECT_OK(cuMemsetD2D16(ADDRESS(own) + PAGE + 2, 1000, 0x1234, 300, 4));
+	EXPECT_EQ(5, own[PAGE + 1]);
+	EXPECT_EQ(0x34, own[PAGE + 2]);
+	EXPECT_EQ(0x12, own[PAGE + 2 + 3000 + 599]);
+	EXPECT_EQ(5, own[PAGE + 2 + 3000 + 600]);
 	/* the destination's last byte is behind the registered range */
-	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(own) + 4097, block, 4096),
+	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(own) + PAGE + 1, block, PAGE),
 		      "the destination # is not device memory");
 	EXPECT_REASON(cuMemFreeHost(own), "the block at # is of another kind");
 	EXPECT_REASON(cuMemHostUnregister(own + 1), "# is not where a registered range starts");
 	EXPECT_OK(cuMemHostUnregister(own));
 	EXPECT_CU(never, cuMemHostUnregister(own));
-	EXPECT_OK(cuMemHostUnregister(own + 4096));
+	EXPECT_OK(cuMemHostUnregister(own + PAGE));
 	EXPECT_REASON(cuMemcpyDtoD(ADDRESS(own), block, 16),
 		      "the destination # is not device memory");
 }

@@ -5,7 +5,7 @@
 #include "log_lines.h"
 #include "role.h"
 
-#define BYTES	(2 * 4096UL)
+#define BYTES	(2 * PAGE)
 
 FIXTURE(registered) { char unused; };
 FIXTURE_SETUP(registered) { }
@@ -15,9 +15,9 @@ NOTHING_LEFT(registered)
 static char *registered(CUdeviceptr *device)
 {
 	CUcontext context;
-	char *at = mmap(NULL, BYTES + 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = mmap(NULL, BYTES + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	at = mmap(at + 4096, BYTES, PROT_READ | PROT_WRITE,
+	at = mmap(at + PAGE, BYTES, PROT_READ | PROT_WRITE,
 		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	memset(at, 1, BYTES);
 	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
@@ -54,9 +54,9 @@ static int copy_to(void)
 	CUdeviceptr device;
 	char *at = registered(&device);
 
-	map_anew(at - 4096, 4096);
-	map_anew(at + BYTES - 4096, 4096);
-	return !cuMemcpyDtoH(at - 4096, device, BYTES);
+	map_anew(at - PAGE, PAGE);
+	map_anew(at + BYTES - PAGE, PAGE);
+	return !cuMemcpyDtoH(at - PAGE, device, BYTES);
 }
 
 /* The third row of a copy is the first in the range, and behind a range that nobody unmapped. */
@@ -65,19 +65,19 @@ static int rows(void)
 	CUdeviceptr device;
 	char *at = registered(&device);
 	CUDA_MEMCPY2D copy = {
-		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = 4096,
+		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = PAGE,
 		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = device, .dstPitch = 64,
 		.WidthInBytes = 64, .Height = 4,
 	};
-	char *before = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	char *before = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
 
 	copy.srcHost = before;
 	map_anew(at, BYTES);
-	return !cuMemHostRegister(before + 4096, 4096, 0) &&
-	       !cuMemHostRegister(before + 2 * 4096, 4096, 0) &&
-	       munmap(before + 2 * 4096, 4096) == 0 &&
-	       (map_anew(before + 2 * 4096, 4096), !cuMemcpy2D(&copy));
+	return !cuMemHostRegister(before + PAGE, PAGE, 0) &&
+	       !cuMemHostRegister(before + 2 * PAGE, PAGE, 0) &&
+	       munmap(before + 2 * PAGE, PAGE) == 0 &&
+	       (map_anew(before + 2 * PAGE, PAGE), !cuMemcpy2D(&copy));
 }
 
 /* Rows of @width bytes, two pages from each other; the range begins a page behind the first row. */
@@ -148,8 +148,8 @@ static int nothing_unmapped(void)
 	char *at = registered(&device);
 	pid_t child;
 
-	munmap(at - 4096, 4096);
-	munmap(at + BYTES, 4096);
+	munmap(at - PAGE, PAGE);
+	munmap(at + BYTES, PAGE);
 	child = fork();
 	if (!child) {
 		munmap(at, BYTES);

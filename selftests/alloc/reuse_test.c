@@ -117,21 +117,21 @@ TEST_F(reuse, block_that_an_importer_gave_on)
 TEST_F(reuse, exported_block)
 {
 	/* the neighbour keeps their chunk in use */
-	CUdeviceptr neighbour = new_block(4096), at = new_block(8192);
+	CUdeviceptr neighbour = new_block(PAGE), at = new_block(2 * PAGE);
 	volatile uint32_t *shown;
 	int fd = -1, changed = 0;
 
 	ASSERT_EQ(neighbour / CHUNK, at / CHUNK);
-	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, (at + 4095) & -4096ULL, 4096,
+	ASSERT_OK(cuMemGetHandleForAddressRange(&fd, (at + PAGE - 1) & -PAGE, PAGE,
 						CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
-	shown = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	shown = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, (void *)shown);
-	ASSERT_OK(cuMemsetD32(at, 1, 8192 / 4));
+	ASSERT_OK(cuMemsetD32(at, 1, 2 * PAGE / 4));
 	EXPECT_EQ(1, shown[0]);
 	free_block(at);
 	for (int i = 0; i < 300; i++)
-		ASSERT_OK(cuMemsetD32(new_block(8192), 0x5ec4e7, 8192 / 4));
-	for (int i = 0; i < 1024; i++)
+		ASSERT_OK(cuMemsetD32(new_block(2 * PAGE), 0x5ec4e7, 2 * PAGE / 4));
+	for (unsigned int i = 0; i < PAGE / 4; i++)
 		changed += shown[i] != 1;
 	EXPECT_EQ(0, changed);
 }
@@ -146,7 +146,7 @@ TEST_F(reuse, context_ends)
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
 	for (int i = 0; i < 6; i++) {
 		ASSERT_OK(cuMemAlloc(&at[i], CHUNK));
-		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at[i], 4096,
+		ASSERT_OK(cuMemGetHandleForAddressRange(&fd, at[i], PAGE,
 							CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 		if (i % 2)
 			EXPECT_EQ(0, close(fd));
@@ -199,7 +199,7 @@ TEST_F(reuse, stale_blocks)
 TEST_F(reuse, registration_into_a_reservation)
 {
 	CUdeviceptr at = reserve(CHUNK);
-	char *before = mmap((void *)(at - 4096), 4096, PROT_READ | PROT_WRITE,
+	char *before = mmap((void *)(at - PAGE), PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	CUmemGenericAllocationHandle own = new_memory(0, CHUNK);
 
@@ -207,8 +207,8 @@ TEST_F(reuse, registration_into_a_reservation)
 		SKIP(return, "no room before the reservation");
 	ASSERT_OK(cuMemMap(at, CHUNK, 0, own, 0));
 	ASSERT_OK(allow(at, CHUNK, 0, READWRITE));
-	EXPECT_REASON(cuMemHostRegister(before, 8192, 0), "a part of the range is in a");
-	EXPECT_OK(cuMemHostRegister(before, 4096, 0));
+	EXPECT_REASON(cuMemHostRegister(before, 2 * PAGE, 0), "a part of the range is in a");
+	EXPECT_OK(cuMemHostRegister(before, PAGE, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -8,6 +8,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* A page of this machine: 4 KiB on x86-64, 4, 16 or 64 KiB on arm64; and the largest one, for arrays */
+#define PAGE		((unsigned long)getpagesize())
+#define PAGE_MOST	65536UL
+
 /*
  * An attribute of a device in sysfs; a counter in debugfs. -1: the module is not loaded, debugfs is
  * not mounted, or the caller is not root.

@@ -15,6 +15,7 @@
 #include <xf86drm.h>
 #include <xf86drmMode.h>
 
+#include "helpers.h"
 #include "peers.h"
 
 /* The kernel's vgem_drm.h, which neither libdrm nor the kernel's headers bring along */
@@ -202,11 +203,11 @@ int udmabuf_scattered_buffer(void)
 	if (device < 0)
 		return -1;
 	/* the memfd gets its pages in their order before the list takes them in another */
-	memfd = sealed_memory(COUNT * 4096UL, 0, true);
+	memfd = sealed_memory(COUNT * PAGE, 0, true);
 	for (unsigned int i = 0; i < COUNT; i++)
 		list.item[i] = (struct udmabuf_create_item) {
-			.memfd = memfd, .size = 4096,
-			.offset = 4096UL * ((i < COUNT / 2 ? COUNT - 2 : 2 * COUNT - 1) - 2 * i),
+			.memfd = memfd, .size = PAGE,
+			.offset = PAGE * ((i < COUNT / 2 ? COUNT - 2 : 2 * COUNT - 1) - 2 * i),
 		};
 	if (memfd >= 0)
 		fd = ioctl(device, UDMABUF_CREATE_LIST, &list);

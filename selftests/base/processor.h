@@ -67,6 +67,10 @@ static inline void store_past(int *to, int value)
 #define CALL_REGISTERS		8
 /* Do plain stores to a window reach all replicas? */
 #define STORES_REACH_ALL	false
+/* Does the library know protection keys of memory? */
+#define KEYS_KNOWN		false
+/* In names of facts (selftests/facts/tables/): it is one of other processors only. */
+#define OF_OTHERS		"(x86-64)"
 /* How a message about an instruction begins: there is no text of it */
 #define SAID_INSTRUCTION	"the instruction at 0x"
 /* The sets of instructions that the loops of arrays are built for */
@@ -120,6 +124,8 @@ static inline void store_past(int *to, int value)
 
 #define CALL_REGISTERS		6
 #define STORES_REACH_ALL	true
+#define KEYS_KNOWN		true
+#define OF_OTHERS		"(arm64)"
 #define SAID_INSTRUCTION	"'"
 #define SAID_SETS		"sse2, avx2, avx512"
 

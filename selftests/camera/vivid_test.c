@@ -174,7 +174,7 @@ TEST_F(vivid, memory_released_while_streaming)
 /* A page-aligned part of a chunk, and nothing before it or after it */
 TEST_F(vivid, into_a_range)
 {
-	const size_t from = 5 * 4096, bytes = (CAMERA_BYTES + 4095) & -4096;
+	const size_t from = 5 * PAGE, bytes = (CAMERA_BYTES + PAGE - 1) & -PAGE;
 	uint8_t *at = (uint8_t *)mapped(new_memory(0, CHUNK), CHUNK, 0);
 	uint32_t sequence;
 	int fd = -1;

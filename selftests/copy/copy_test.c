@@ -180,16 +180,16 @@ TEST_F(copy, out_of_range)
 
 TEST_F(copy, host_side_not_accessible)
 {
-	unsigned char *page = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
+	unsigned char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	ASSERT_EQ(0, munmap(page + 4096, 4096));
-	memset(page, 1, 4096);
-	EXPECT_REASON(cuMemcpyHtoD(AT(0, 0), page, 4097), "the source # is not accessible");
+	ASSERT_EQ(0, munmap(page + PAGE, PAGE));
+	memset(page, 1, PAGE);
+	EXPECT_REASON(cuMemcpyHtoD(AT(0, 0), page, PAGE + 1), "the source # is not accessible");
 	EXPECT_REASON(cuMemcpyHtoD(AT(0, 0), NULL, 1), "the source # is not accessible");
 	EXPECT_EQ(0, self->at[0][0]);
 	self->at[0][0] = 5;
-	EXPECT_REASON(cuMemcpyDtoH(page, AT(0, 0), 4097), "the destination # is not accessible");
+	EXPECT_REASON(cuMemcpyDtoH(page, AT(0, 0), PAGE + 1), "the destination # is not accessible");
 	EXPECT_REASON(cuMemcpyDtoH("constant", AT(0, 0), 1), "the destination # is not accessible");
 	EXPECT_EQ(1, page[0]);
 	/* host memory as an operand that must be device memory */
@@ -197,7 +197,7 @@ TEST_F(copy, host_side_not_accessible)
 		      "the destination # is not device memory");
 	EXPECT_REASON(cuMemcpyDtoD(AT(0, 0), ADDRESS(page), 1),
 		      "the source # is not device memory");
-	EXPECT_OK(cuMemcpyDtoH(page, AT(0, 0), 4096));
+	EXPECT_OK(cuMemcpyDtoH(page, AT(0, 0), PAGE));
 	EXPECT_EQ(5, page[0]);
 }
 

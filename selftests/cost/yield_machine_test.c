@@ -11,7 +11,6 @@
 #include "peers.h"
 #include "yield_watcher.h"
 
-#define PAGE		4096UL
 #define CHUNKS		(1U << 15)		/* memories of one chunk each */
 #define MAPPINGS	(1U << 14)		/* of a page for a device: 64 MiB of bounces */
 

@@ -25,7 +25,6 @@
 #define MANY		(1U << 20)		/* the most bindings that one call makes */
 #define PAGES		(1U << 18)		/* the most pages that one range exports */
 #define SOME		(1U << 16)
-#define PAGE		4096UL
 
 /* ---- the worker, in a process of its own ---- */
 
@@ -233,7 +232,7 @@ static void bracket_an_access(struct __test_metadata *_metadata, struct worker *
 /* The kernel prints the whole file before the first byte can be read. */
 static void read_fdinfo(struct __test_metadata *_metadata, struct worker *w)
 {
-	char path[64], text[PAGE];
+	char path[64], text[PAGE_MOST];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", w->second);

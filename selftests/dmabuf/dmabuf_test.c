@@ -33,13 +33,13 @@ static char *map_fd(int fd, size_t bytes, off_t offset)
 /* Gives every page other contents. */
 static void mark(volatile char *at, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i += 4096)
+	for (size_t i = 0; i < bytes; i += PAGE)
 		*(volatile uint64_t *)(at + i) = i + 1;
 }
 
 static bool is_marked(const volatile char *at, size_t bytes, size_t from)
 {
-	for (size_t i = 0; i < bytes; i += 4096)
+	for (size_t i = 0; i < bytes; i += PAGE)
 		if (*(const volatile uint64_t *)(at + i) != from + i + 1)
 			return false;
 	return true;
@@ -63,10 +63,10 @@ TEST_F(dmabuf, mmap_shows_the_memory)
 	EXPECT_EQ('x', plain[CHUNK + 5]);
 
 	/* mmap() takes a part of the dma-buf, from any page on */
-	other = map_fd(fd, CHUNK, CHUNK + 3 * 4096);
+	other = map_fd(fd, CHUNK, CHUNK + 3 * PAGE);
 	ASSERT_NE(MAP_FAILED, (void *)other);
 	other[1] = 'y';
-	EXPECT_EQ('y', plain[CHUNK + 3 * 4096 + 1]);
+	EXPECT_EQ('y', plain[CHUNK + 3 * PAGE + 1]);
 }
 
 /* A mapping of the fd costs one fault per chunk, at any alignment of its address. */
@@ -94,11 +94,11 @@ TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
 	EXPECT_EQ(0, stat_of("pte_faults") - small);
 
 	/* shifted by a page, no PMD entry fits a chunk, but one fault maps all pages under a PMD */
-	ASSERT_EQ(at, mmap(at, bytes - 4096, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_FIXED, fd, 4096));
+	ASSERT_EQ(at, mmap(at, bytes - PAGE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED, fd, PAGE));
 	huge = stat_of("pmd_faults");
 	small = stat_of("pte_faults");
-	EXPECT_TRUE(is_marked(at, bytes - 4096, 4096));
+	EXPECT_TRUE(is_marked(at, bytes - PAGE, PAGE));
 	EXPECT_EQ(0, stat_of("pmd_faults") - huge);
 	EXPECT_EQ(16, stat_of("pte_faults") - small);
 }
@@ -146,7 +146,7 @@ TEST_F(dmabuf, mmap_refused)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ, MAP_PRIVATE, fd, 0));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, 2 * CHUNK, 0));
-	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, CHUNK, 4096));
+	EXPECT_EQ(MAP_FAILED, (void *)map_fd(fd, CHUNK, PAGE));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0));
 }
 
@@ -204,13 +204,13 @@ TEST_F(dmabuf, mmap_in_parts)
 	at = map_fd(fd, 2 * CHUNK, 0);
 	ASSERT_NE(MAP_FAILED, (void *)at);
 	mark(at, 2 * CHUNK);
-	ASSERT_EQ(0, munmap(at + CHUNK / 2, 4096));
+	ASSERT_EQ(0, munmap(at + CHUNK / 2, PAGE));
 	EXPECT_TRUE(is_marked(at, CHUNK / 2, 0));
-	EXPECT_TRUE(is_marked(at + CHUNK / 2 + 4096, CHUNK, CHUNK / 2 + 4096));
+	EXPECT_TRUE(is_marked(at + CHUNK / 2 + PAGE, CHUNK, CHUNK / 2 + PAGE));
 	EXPECT_EQ(SIGSEGV, try_load(at + CHUNK / 2, NULL));
-	ASSERT_EQ(0, mprotect(at, 4096, PROT_READ));
+	ASSERT_EQ(0, mprotect(at, PAGE, PROT_READ));
 	EXPECT_EQ(SIGSEGV, try_store(at, 1));
-	EXPECT_EQ(0, try_store(at + 4096, 1));
+	EXPECT_EQ(0, try_store(at + PAGE, 1));
 }
 
 /* The fd, or a mapping of the fd, keeps the memory after all else has gone. */
@@ -253,7 +253,7 @@ TEST_F(dmabuf, cpu_access_brackets)
 
 TEST_F(dmabuf, range_of_adjacent_mappings)
 {
-	const size_t from = CHUNK - 8192, bytes = CHUNK + 3 * 4096;
+	const size_t from = CHUNK - 2 * PAGE, bytes = CHUNK + 3 * PAGE;
 	CUdeviceptr at;
 	char *other;
 	int fd = -1;
@@ -312,9 +312,9 @@ TEST_F(dmabuf, range_arguments)
 		      "unknown flags");
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 0, DMA_BUF_FD, 0),
 		      "not a range of whole pages");
-	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at + 1, 4096, DMA_BUF_FD, 0),
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at + 1, PAGE, DMA_BUF_FD, 0),
 		      "not a range of whole pages");
-	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, 4095, DMA_BUF_FD, 0),
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at, PAGE - 1, DMA_BUF_FD, 0),
 		      "not a range of whole pages");
 	EXPECT_EQ(-7, fd);
 	/* memory of two devices; unmapped addresses; host memory */
@@ -322,7 +322,7 @@ TEST_F(dmabuf, range_arguments)
 		      "the range is on several devices");
 	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, at + 2 * CHUNK, CHUNK, DMA_BUF_FD, 0),
 		      "no device's memory is mapped there");
-	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, ADDRESS(&fd) & -4096, 4096,
+	EXPECT_REASON(cuMemGetHandleForAddressRange(&fd, ADDRESS(&fd) & -PAGE, PAGE,
 						    DMA_BUF_FD, 0),
 		      "# is not in a reservation");
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,

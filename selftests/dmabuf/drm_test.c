@@ -129,7 +129,7 @@ TEST_F(drm, import_keeps_the_memory)
 /* A range of two memories mapped side by side, which starts and ends inside their chunks */
 TEST_F(drm, range)
 {
-	const size_t from = CHUNK - 3 * 4096, bytes = 5 * 4096;
+	const size_t from = CHUNK - 3 * PAGE, bytes = 5 * PAGE;
 	CUdeviceptr at = reserve(2 * CHUNK);
 	int fd = -1, back;
 	uint32_t handle;
@@ -173,7 +173,7 @@ TEST_F(drm, dumb_buffer)
 /* Copies to and from the external memory match what MODE_MAP_DUMB shows, to the byte. */
 TEST_F(drm, dumb_buffer_as_external_memory)
 {
-	const size_t bytes = 2 * CHUNK + 3 * 4096, odd = 12345;
+	const size_t bytes = 2 * CHUNK + 3 * PAGE, odd = 12345;
 	volatile uint32_t *own = mapped(new_memory(0, 3 * CHUNK), 3 * CHUNK, 0);
 	uint32_t handle = vgem_dumb(self->card, bytes);
 	CUdeviceptr outside;

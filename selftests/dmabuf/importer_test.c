@@ -131,7 +131,7 @@ TEST_F(importer, too_large)
 
 /* The module splits a dma-buf into at most so many segments: 1 GiB of single pages */
 #define MOST_SEGMENTS	(1U << 18)
-#define MOST_CHUNKS	(MOST_SEGMENTS * 4096UL / CHUNK)
+#define MOST_CHUNKS	(MOST_SEGMENTS * PAGE / CHUNK)
 
 TEST_F(importer, as_many_segments_as_there_may_be)
 {

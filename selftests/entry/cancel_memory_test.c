@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include "cancel_fixture.h"
 
-#define PAGE	4096UL
 #define LAZY	CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 #define SHARED	(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 

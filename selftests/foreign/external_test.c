@@ -6,8 +6,6 @@
 #include "foreign.h"
 #include "raw.h"
 
-#define PAGE	4096UL
-
 FIXTURE(own) { char unused; };
 FIXTURE_SETUP(own)
 {

@@ -13,8 +13,6 @@
 #include "foreign.h"
 #include "peers.h"
 
-#define PAGE	4096
-
 /* OURS exports a range of memcast's addresses: the dma-buf stands for no handle. */
 enum exporter { UDMABUF, HUGE_UDMABUF, SYSTEM_HEAP, VGEM, OURS };
 

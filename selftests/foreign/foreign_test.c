@@ -73,7 +73,7 @@ TEST_F(foreign, fills_and_rows)
 /* A buffer can have any offset and size; copies refuse the bytes beside the buffer. */
 TEST_F(foreign, buffers_of_any_place)
 {
-	static const struct {
+	const struct {
 		size_t offset, bytes;
 	} place[] = {
 		{ 0, 1 }, { 1, 1 }, { PAGE - 1, 2 }, { CHUNK - 1, 2 }, { SIZE - 1, 1 },

@@ -35,11 +35,12 @@ bool fuzz_percent(struct fuzz *f, uint32_t chance)
 uint64_t fuzz_odd(struct fuzz *f)
 {
 	/* no size that a machine could just provide: such a call would take all its memory */
-	static const uint64_t odd[] = {
+	const uint64_t odd[] = {
 		0, 1, 2, 3, 7, 511, 512, PAGE - 1, PAGE, PAGE + 1, CHUNK - 1, CHUNK, CHUNK + 1,
 		CHUNK - PAGE, CHUNK + PAGE, 3 * CHUNK, 1ULL << 31, 1ULL << 32, (1ULL << 32) - 1,
-		1ULL << 40, (1ULL << 47) - CHUNK, (1ULL << 47) - PAGE, 1ULL << 47, 1ULL << 52,
-		1ULL << 62, (1ULL << 63) - CHUNK, (1ULL << 63) - 1, 1ULL << 63, -CHUNK, -PAGE, -1,
+		1ULL << 40, (1ULL << 47) - CHUNK, (1ULL << 47) - PAGE, 1ULL << 47, 1ULL << 48,
+		1ULL << 52, 1ULL << 62, (1ULL << 63) - CHUNK, (1ULL << 63) - 1, 1ULL << 63, -CHUNK,
+		-PAGE, -1,
 	};
 	uint64_t value = odd[fuzz_any(f, sizeof(odd) / sizeof(odd[0]))];
 

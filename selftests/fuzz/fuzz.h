@@ -12,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <uapi/memcast.h>
+#include "helpers.h"
 
 #define CHUNK		(2UL << 20)
-#define PAGE		4096UL
+#define ROOM		4096UL	/* bytes of buffers of a thread's own */
 
 enum fuzz_kind {
 	MEMORY, TEAM,			/* handles; extra: bytes */

@@ -35,15 +35,15 @@ int fuzz_keep_fd(struct fuzz *f, enum fuzz_kind kind, int fd, uint64_t bytes)
 
 static long act_file(struct fuzz *f)
 {
-	static __thread char page[PAGE];
+	static __thread char page[ROOM];
 	struct pollfd polled = { fuzz_fd(f), fuzz_any(f, 0x400), 0 };
 	int fd = polled.fd;
 
 	switch (fuzz_any(f, 14)) {
 	case 0:
-		return read(fd, fuzz_any(f, 2) ? page : fuzz_somewhere(f), PAGE);
+		return read(fd, fuzz_any(f, 2) ? page : fuzz_somewhere(f), ROOM);
 	case 1:
-		return write(fd, fuzz_any(f, 2) ? page : fuzz_somewhere(f), PAGE);
+		return write(fd, fuzz_any(f, 2) ? page : fuzz_somewhere(f), ROOM);
 	case 2:
 		return lseek(fd, fuzz_odd(f), fuzz_any(f, 6));
 	case 3:
@@ -205,12 +205,12 @@ static long act_vgem(struct fuzz *f)
 
 static long act_importer(struct fuzz *f)
 {
-	static __thread char page[PAGE];
+	static __thread char page[ROOM];
 	struct memcast_importer arg = {
 		.fd = -1, .id = fuzz_any(f, 8),
 		.slot = fuzz_percent(f, 75) ? 0 : fuzz_percent(f, 80) ? MEMCAST_IMPORTER_VMAP : 1,
 		.direction = fuzz_any(f, 3), .offset = fuzz_any(f, 4) * PAGE,
-		.bytes = 1 + fuzz_any(f, PAGE), .data = (uintptr_t)page,
+		.bytes = 1 + fuzz_any(f, ROOM), .data = (uintptr_t)page,
 	};
 
 	unsigned long command = ANY_OF(f, MEMCAST_IMPORTER_ATTACH, MEMCAST_IMPORTER_ATTACH,

@@ -159,7 +159,7 @@ static void compose(struct fuzz *f, const struct fuzz_command *command, void *ar
 	struct fuzz_thing last = { 0 };
 	const struct fuzz_field *field;
 
-	memset(arg, 0, PAGE);
+	memset(arg, 0, ROOM);
 	for (field = command->field; field->size; field++) {
 		if (field->kind == FABRIC) {
 			memcpy((char *)arg + field->at, f->things->fabric, field->size);
@@ -218,7 +218,7 @@ static void follow_up(struct fuzz *f, int client, unsigned int number, const voi
 /* Reads a part of a list, or all of it. */
 static void read_list(struct fuzz *f, int fd)
 {
-	char text[PAGE];
+	char text[ROOM];
 	unsigned int i, most = fuzz_any(f, 64);
 
 	for (i = 0; i < most && read(fd, text, 1 + fuzz_any(f, sizeof(text))) > 0; i++)
@@ -301,7 +301,7 @@ static void stay_in_arena(struct fuzz *f, struct memcast_copy *copy)
 {
 	uintptr_t arena = f->things->arena;
 
-	if (copy->to >> 32 && !(copy->to >> 47) && copy->to - arena >= FUZZ_ARENA)
+	if (copy->to >> 32 && !(copy->to >> 48) && copy->to - arena >= FUZZ_ARENA)
 		copy->to = arena + copy->to % FUZZ_ARENA;
 	if (copy->to_pitch > 4 * CHUNK && !(copy->to_pitch >> 46))
 		copy->to_pitch = 4 * CHUNK;
@@ -309,7 +309,7 @@ static void stay_in_arena(struct fuzz *f, struct memcast_copy *copy)
 
 static void call(struct fuzz *f, unsigned int number, bool spoil)
 {
-	static __thread char arg[PAGE] __attribute__((aligned(8)));
+	static __thread char arg[ROOM] __attribute__((aligned(8)));
 	static __thread char reason[200];
 	const struct fuzz_command *command = &fuzz_commands[number];
 	struct memcast_header *header = (void *)arg;

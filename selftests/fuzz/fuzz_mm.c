@@ -202,11 +202,11 @@ static long act_userfault(struct fuzz *f)
 
 static long act_access(struct fuzz *f)
 {
-	static __thread char page[PAGE];
+	static __thread char page[ROOM];
 	static const enum fuzz_kind kinds[] = { MAPPING, BUFFER, BUFFER, BLOCK, PLAIN };
 	struct fuzz_thing thing = fuzz_pick(f, kinds[fuzz_any(f, 5)]);
 	char *at = (char *)thing.value;
-	size_t bytes = fuzz_percent(f, 70) ? 8 : PAGE;
+	size_t bytes = fuzz_percent(f, 70) ? 8 : ROOM;
 
 	if (thing.extra > bytes)
 		at += fuzz_any(f, thing.extra - bytes);
@@ -230,7 +230,7 @@ static long act_pipe(struct fuzz *f)
 {
 	struct iovec part = { fuzz_somewhere(f), 1 + fuzz_any(f, 2 * PAGE) };
 	int fd = fuzz_fd(f), *ends = f->things->pipe;
-	static __thread char page[2 * PAGE];
+	static __thread char page[2 * ROOM];
 	loff_t from = fuzz_any(f, 3) * PAGE;
 
 	switch (fuzz_any(f, 9)) {
@@ -257,7 +257,7 @@ static long act_pipe(struct fuzz *f)
 
 static long act_debugger(struct fuzz *f)
 {
-	static __thread char page[2 * PAGE];
+	static __thread char page[2 * ROOM];
 	struct iovec here = { page, 1 + fuzz_any(f, sizeof(page)) };
 	struct iovec there = { fuzz_somewhere(f), here.iov_len };
 	unsigned int how = fuzz_any(f, 5);
@@ -282,7 +282,7 @@ static long act_debugger(struct fuzz *f)
 
 static long act_proc(struct fuzz *f)
 {
-	static __thread char text[16 * PAGE];
+	static __thread char text[16 * ROOM];
 	const char *path = ANY_OF(f, "/proc/self/maps", "/proc/self/smaps", "/proc/self/numa_maps",
 				  "/proc/self/smaps_rollup", "/proc/self/pagemap",
 				  "/proc/self/clear_refs", "/proc/self/fdinfo/",

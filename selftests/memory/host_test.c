@@ -13,7 +13,6 @@
 #include "memcast_test.h"
 #include "reason.h"
 
-#define PAGE		4096UL
 #define HOST		CU_MEM_LOCATION_TYPE_HOST
 #define HOST_NUMA	CU_MEM_LOCATION_TYPE_HOST_NUMA
 

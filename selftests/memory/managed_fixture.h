@@ -5,8 +5,6 @@
 
 #include "memcast_test.h"
 
-#define PAGE	4096UL
-
 FIXTURE(managed) { char unused; };
 FIXTURE_SETUP(managed) { }
 NOTHING_LEFT(managed)

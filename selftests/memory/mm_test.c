@@ -80,10 +80,10 @@ TEST_F(mm, mmap_of_other_kinds)
 		{ at, PROT_READ, MAP_PRIVATE, 0 },
 		{ at, PROT_READ, MAP_SHARED, 0 },
 		{ at, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, 0 },
-		{ at, PROT_READ | PROT_WRITE, MAP_SHARED, 4096 },
+		{ at, PROT_READ | PROT_WRITE, MAP_SHARED, PAGE },
 		/* beyond the last protection key */
 		{ at, PROT_READ | PROT_WRITE, MAP_SHARED, 16L * CHUNK },
-		{ at + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ at + PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
 	};
 	unsigned int i;
 
@@ -108,7 +108,7 @@ TEST_F(mm, parts_are_refused)
 	EXPECT_EQ(EINVAL, ERRNO_OF(munmap(AT(3), CHUNK)));
 	EXPECT_EQ(EINVAL, ERRNO_OF(munmap(AT(1), CHUNK)));
 	EXPECT_EQ(EINVAL, ERRNO_OF(mprotect(AT(1), CHUNK, PROT_READ)));
-	EXPECT_EQ(EINVAL, ERRNO_OF(mprotect(AT(0), 4096, PROT_NONE)));
+	EXPECT_EQ(EINVAL, ERRNO_OF(mprotect(AT(0), PAGE, PROT_NONE)));
 	EXPECT_EQ(EINVAL, ERRNO_OF(madvise(AT(1), CHUNK, MADV_RANDOM)));
 	EXPECT_NE(0, ERRNO_OF(mremap(AT(0), all, 2 * all, MREMAP_MAYMOVE)));
 	EXPECT_NE(0, ERRNO_OF(mremap(AT(0), all, CHUNK, 0)));

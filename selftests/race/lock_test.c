@@ -13,7 +13,6 @@
 #include "memcast_test.h"
 #include "raw.h"
 
-#define PAGE	4096UL
 #define ROUNDS	1000
 #define PAIRS	1500			/* bindings of each of two memories */
 

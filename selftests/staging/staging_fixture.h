@@ -10,7 +10,6 @@
 
 #define DEVICES	3
 #define BYTES	(2 * CHUNK)
-#define PAGE	4096UL
 
 #define START	DMA_BUF_SYNC_START
 #define END	DMA_BUF_SYNC_END

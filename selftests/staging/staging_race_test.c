@@ -23,7 +23,6 @@
 
 #define DEVICES	3
 #define BYTES	(2 * CHUNK)
-#define PAGE	4096UL
 #define TOUCHED	16	/* pages around the border of the chunks: few, so that writers meet */
 #define WRITERS	3
 #define RW	DMA_BUF_SYNC_RW
