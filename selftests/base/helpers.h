@@ -13,6 +13,13 @@
 #define PAGE_MOST	65536UL
 
 /*
+ * Counters of faults, for stat_of(). One fault shows a whole chunk: by a PMD entry, if that is as long
+ * as a chunk, else by PTEs. The other counter then stands still.
+ */
+#define CHUNK_FAULTS	(PAGE == 4096 ? "pmd_faults" : "pte_faults")
+#define OTHER_FAULTS	(PAGE == 4096 ? "pte_faults" : "pmd_faults")
+
+/*
  * An attribute of a device in sysfs; a counter in debugfs. -1: the module is not loaded, debugfs is
  * not mounted, or the caller is not root.
  */

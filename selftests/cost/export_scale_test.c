@@ -36,7 +36,7 @@ struct cost {
 	double first, again;	/* seconds for a store to every page, twice */
 	double touch;		/* seconds by which the first stores took longer */
 	long minor;		/* faults of this process, by getrusage() */
-	long pmd, pte;		/* faults that memcast handled */
+	long chunk, other;	/* faults that memcast handled */
 };
 
 /* Unmaps so many pages that the kernel flushes the whole TLB rather than page by page. */
@@ -56,7 +56,7 @@ static double touch(volatile char *at, size_t bytes, double *times, int sign)
 	for (size_t i = 0; i < bytes / CHUNK; i++) {
 		double before = now();
 
-		for (size_t page = 0; page < CHUNK; page += 4096)
+		for (size_t page = 0; page < CHUNK; page += PAGE)
 			at[i * CHUNK + page] = 1;
 		times[i] += sign * (now() - before);
 	}
@@ -66,7 +66,7 @@ static double touch(volatile char *at, size_t bytes, double *times, int sign)
 static struct cost begin(void)
 {
 	struct rusage usage;
-	struct cost cost = { .pmd = stat_of("pmd_faults"), .pte = stat_of("pte_faults") };
+	struct cost cost = { .chunk = stat_of(CHUNK_FAULTS), .other = stat_of(OTHER_FAULTS) };
 
 	flush_tlb();
 	getrusage(RUSAGE_SELF, &usage);
@@ -88,8 +88,8 @@ static struct cost end(struct cost start, void *at, size_t bytes)
 	cost.first = touch(at, bytes, times, 1);
 	getrusage(RUSAGE_SELF, &usage);
 	cost.minor = usage.ru_minflt - start.minor;
-	cost.pmd = stat_of("pmd_faults") - start.pmd;
-	cost.pte = stat_of("pte_faults") - start.pte;
+	cost.chunk = stat_of(CHUNK_FAULTS) - start.chunk;
+	cost.other = stat_of(OTHER_FAULTS) - start.other;
 	flush_tlb();
 	cost.again = touch(at, bytes, times, -1);
 	cost.touch = median(times, bytes / CHUNK) * (bytes / CHUNK);
@@ -165,19 +165,19 @@ TEST_F(export_scale, as_few_faults_as_our_own_mapping)
 
 	for (int round = 0; round < ROUNDS; round++) {
 		cost = through_own(_metadata, handle, self->bytes);
-		EXPECT_EQ(chunks, cost.pmd);
-		EXPECT_EQ(0, cost.pte);
+		EXPECT_EQ(chunks, cost.chunk);
+		EXPECT_EQ(0, cost.other);
 		keep(&own, cost);
 
 		cost = through_fd(_metadata, fd, self->bytes, true);
-		EXPECT_EQ(chunks, cost.pmd);
-		EXPECT_EQ(0, cost.pte);
+		EXPECT_EQ(chunks, cost.chunk);
+		EXPECT_EQ(0, cost.other);
 		EXPECT_GE(chunks + 16, cost.minor);
 		keep(&aligned, cost);
 
 		/* where no 2 MiB entry fits, a fault maps all pages of its 2 MiB at once */
 		cost = through_fd(_metadata, fd, self->bytes, false);
-		EXPECT_GE(chunks + 1, cost.pmd + cost.pte);
+		EXPECT_GE(chunks + 1, cost.chunk + cost.other);
 		EXPECT_GE(chunks + 16, cost.minor);
 		keep(&plain, cost);
 	}

@@ -69,11 +69,11 @@ TEST_F(scale, touching_1_gib)
 		SKIP(return, "needs pool_mib=1024, not %zu", self->pool >> 20);
 	own = new_memory(0, GIB);
 	for (int round = 0; round < 3; round++) {
-		long pmd = stat_of("pmd_faults"), pte = stat_of("pte_faults");
+		long pmd = stat_of(CHUNK_FAULTS), pte = stat_of(OTHER_FAULTS);
 		double cost = touch(mapped(own, GIB, 0), GIB);
 
-		EXPECT_EQ(512, stat_of("pmd_faults") - pmd);
-		EXPECT_EQ(0, stat_of("pte_faults") - pte);
+		EXPECT_EQ(512, stat_of(CHUNK_FAULTS) - pmd);
+		EXPECT_EQ(0, stat_of(OTHER_FAULTS) - pte);
 		if (cost < ours)
 			ours = cost;
 		cost = touch_memfd(_metadata, 64UL << 20);

@@ -87,11 +87,11 @@ TEST_F(dmabuf, mmap_costs_a_fault_per_chunk)
 	ASSERT_NE(MAP_FAILED, (void *)at);
 	at += -(uintptr_t)at & (CHUNK - 1);
 	ASSERT_EQ(at, mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0));
-	huge = stat_of("pmd_faults");
-	small = stat_of("pte_faults");
+	huge = stat_of(CHUNK_FAULTS);
+	small = stat_of(OTHER_FAULTS);
 	mark(at, bytes);
-	EXPECT_EQ(16, stat_of("pmd_faults") - huge);
-	EXPECT_EQ(0, stat_of("pte_faults") - small);
+	EXPECT_EQ(16, stat_of(CHUNK_FAULTS) - huge);
+	EXPECT_EQ(0, stat_of(OTHER_FAULTS) - small);
 
 	/* shifted by a page, no PMD entry fits a chunk, but one fault maps all pages under a PMD */
 	ASSERT_EQ(at, mmap(at, bytes - PAGE, PROT_READ | PROT_WRITE,
@@ -124,16 +124,16 @@ TEST_F(dmabuf, copies_of_a_mapping_begin_without_entries)
 	ASSERT_EQ(at, mmap(at, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 			   exported(own), 0));
 	mark(at, CHUNK);
-	faults = stat_of("pmd_faults");
+	faults = stat_of(CHUNK_FAULTS);
 	child = fork();
 	if (!child)
 		_exit(!is_marked(at, CHUNK, 0));
 	EXPECT_EQ(0, reap_child(child));
 	EXPECT_TRUE(is_marked(at, CHUNK, 0));
-	EXPECT_EQ(faults + 2, stat_of("pmd_faults"));
+	EXPECT_EQ(faults + 2, stat_of(CHUNK_FAULTS));
 	ASSERT_EQ(at + CHUNK, mremap(at, CHUNK, CHUNK, MREMAP_MAYMOVE | MREMAP_FIXED, at + CHUNK));
 	EXPECT_TRUE(is_marked(at + CHUNK, CHUNK, 0));
-	EXPECT_EQ(faults + 3, stat_of("pmd_faults"));
+	EXPECT_EQ(faults + 3, stat_of(CHUNK_FAULTS));
 }
 
 TEST_F(dmabuf, mmap_refused)

@@ -149,9 +149,9 @@ TEST_F(bounds, no_pins_of_others)
 	fclose(huge);
 	fd = vgem_export(card, vgem_dumb(card, CHUNK));
 	ASSERT_LE(0, fd);
-	entries = stat_of("pmd_faults");
+	entries = stat_of(CHUNK_FAULTS);
 	expect_no_pins(_metadata, mapped(imported(fd), CHUNK, 0));
-	EXPECT_EQ(1, stat_of("pmd_faults") - entries);
+	EXPECT_EQ(1, stat_of(CHUNK_FAULTS) - entries);
 	huge = fopen(file, "we");
 	ASSERT_NE(NULL, huge);
 	fputs("never\n", huge);

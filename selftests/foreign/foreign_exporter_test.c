@@ -18,7 +18,7 @@
 /* ---- the exporter of selftests/kmod, whose buffers have faults on purpose ---- */
 
 #define PAGES	8
-#define BYTES	(PAGES * 4096UL)
+#define BYTES	(PAGES * PAGE)
 
 /* Exporters that users may import from: this one not, unless root adds it */
 #define PARAMETERS	"/sys/module/memcast/parameters"
@@ -163,7 +163,7 @@ TEST_F(exporter, refuses_access)
 /* Fills and copies begin and end CPU access, in its direction; loads and stores do not. */
 TEST_F(exporter, is_told_of_accesses)
 {
-	const uint32_t pages = 2 * CHUNK / 4096;
+	const uint32_t pages = 2 * CHUNK / PAGE;
 	CUmemGenericAllocationHandle first = imported(new_buffer(MEMCAST_EXPORTER_GOOD, pages));
 	CUmemGenericAllocationHandle second = imported(new_buffer(MEMCAST_EXPORTER_GOOD, pages));
 	CUmemGenericAllocationHandle group = complete_team(2, 2 * CHUNK);

@@ -212,12 +212,12 @@ TEST_F(foreign, faults)
 	if (stat_of("pmd_faults") < 0)
 		SKIP(return, "needs root and debugfs");
 	ours = (uint8_t *)map_buffer(import_buffer(self->fd, SIZE), 0, SIZE);
-	huge = stat_of("pmd_faults");
-	small = stat_of("pte_faults");
+	huge = stat_of(CHUNK_FAULTS);
+	small = stat_of(OTHER_FAULTS);
 	for (i = 0; i < SIZE; i += PAGE)
 		ours[i] = 1;
-	huge = stat_of("pmd_faults") - huge;
-	small = stat_of("pte_faults") - small;
+	huge = stat_of(CHUNK_FAULTS) - huge;
+	small = stat_of(OTHER_FAULTS) - small;
 	EXPECT_EQ(SIZE / CHUNK, huge + small);
 	if (variant->exporter == HUGE_UDMABUF || variant->exporter == OURS)
 		EXPECT_EQ(0, small);

@@ -284,7 +284,7 @@ TEST_F(address, whole_mappings)
 		      "# bytes from # are outside the address space of # bytes");
 	EXPECT_REASON(UNMAP(0, 9), "# bytes from # leave the reservation");
 	EXPECT_REASON(UNMAP(8, 1), "# is not in a reservation");
-	EXPECT_REASON(cuMemUnmap(AT(3) + 4096, CHUNK - 4096),
+	EXPECT_REASON(cuMemUnmap(AT(3) + PAGE, CHUNK - PAGE),
 		      "# to # begins or ends at no mapping, and at no multiple");
 	EXPECT_OK(allow(AT(0), 3 * CHUNK, 0, READ));	/* several mappings are fine */
 	EXPECT_EQ(0, LOAD(0));
@@ -305,18 +305,18 @@ TEST_F(address, unmap_ends_anywhere)
 {
 	ASSERT_OK(cuMemMap(self->at, CHUNK, 0, self->memory[1], 0));
 	ASSERT_OK(cuMemMap(self->at + CHUNK, 2 * CHUNK, 0, self->memory[2], 0));
-	EXPECT_OK(cuMemUnmap(self->at + 4 * CHUNK, 4096));
-	EXPECT_REASON(cuMemUnmap(self->at, CHUNK + 4096), "only a part of the mapping");
-	EXPECT_REASON(cuMemUnmap(self->at + CHUNK, 4096), "only a part of the mapping");
-	EXPECT_REASON(cuMemUnmap(self->at + 4096, 4 * CHUNK), "only a part of the mapping");
-	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(self->at, 8 * CHUNK + 4096));
+	EXPECT_OK(cuMemUnmap(self->at + 4 * CHUNK, PAGE));
+	EXPECT_REASON(cuMemUnmap(self->at, CHUNK + PAGE), "only a part of the mapping");
+	EXPECT_REASON(cuMemUnmap(self->at + CHUNK, PAGE), "only a part of the mapping");
+	EXPECT_REASON(cuMemUnmap(self->at + PAGE, 4 * CHUNK), "only a part of the mapping");
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(self->at, 8 * CHUNK + PAGE));
 	/* nothing of that has unmapped anything */
 	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
 		  cuMemMap(self->at, CHUNK, 0, self->memory[1], 0));
-	EXPECT_OK(cuMemUnmap(self->at, 4096));
-	EXPECT_OK(cuMemUnmap(self->at, 2 * CHUNK + 4096));
+	EXPECT_OK(cuMemUnmap(self->at, PAGE));
+	EXPECT_OK(cuMemUnmap(self->at, 2 * CHUNK + PAGE));
 	EXPECT_OK(cuMemMap(self->at, 3 * CHUNK, 0, self->memory[3], 0));
-	EXPECT_OK(cuMemUnmap(self->at, 3 * CHUNK + 4096));
+	EXPECT_OK(cuMemUnmap(self->at, 3 * CHUNK + PAGE));
 	EXPECT_OK(cuMemMap(self->at, 3 * CHUNK, 0, self->memory[3], 0));
 	EXPECT_OK(cuMemUnmap(self->at, 3 * CHUNK));
 }
