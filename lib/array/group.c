@@ -167,7 +167,11 @@ static unsigned char *data_of(struct post *post, size_t bytes)
 	return bytes <= sizeof(post->short_data) ? post->short_data : post->long_data;
 }
 
-/* Each rank posts its array to all ranks, and combines the arrays that all have posted. */
+/*
+ * Each rank posts its array to all ranks, and combines the arrays that all have posted. A post's place
+ * is used again two calls later. A rank that comes there has seen every other rank's epoch of the call
+ * between, which that rank stored, by release, after it had read this call's posts.
+ */
 static void one_shot(struct memcast_group *group, size_t offset, size_t bytes,
 		     enum memcast_element type, enum memcast_op op)
 {
