@@ -365,8 +365,8 @@ TEST_F(log, reasons_for_beginners)
 	EXPECT_WORDS(words, cuMemUnmap(at + CHUNK, CHUNK));
 	snprintf(words, sizeof(words), "%#llx to %#llx begins or ends at no mapping, "
 		 "and at no multiple of the granularity 2097152",
-		 at + 2 * CHUNK + 4096, at + 3 * CHUNK);
-	EXPECT_WORDS(words, cuMemUnmap(at + 2 * CHUNK + 4096, CHUNK - 4096));
+		 at + 2 * CHUNK + PAGE, at + 3 * CHUNK);
+	EXPECT_WORDS(words, cuMemUnmap(at + 2 * CHUNK + PAGE, CHUNK - PAGE));
 	EXPECT_WORDS("a memory is mapped as a whole: 4194304 bytes from offset 0",
 		     cuMemMap(at + 2 * CHUNK, CHUNK, 0, own, 0));
 	snprintf(words, sizeof(words), "nothing is mapped at %#llx", at + 2 * CHUNK);

@@ -128,6 +128,12 @@ static void run_group(const char *table, const char *group, struct line *first, 
 			 state->facts);
 }
 
+/* Is a fact one of other processors, or of other pages, as its name says? */
+static bool is_elsewhere(const char *name)
+{
+	return strstr(name, OF_OTHERS) || (strstr(name, "(4K pages)") && PAGE != 4096);
+}
+
 /* Reads a table, and runs its groups if @run. Return: the number of groups */
 static unsigned int read_table(const char *path, bool run)
 {
@@ -158,7 +164,7 @@ static unsigned int read_table(const char *path, bool run)
 		rest = strdup(text);
 		lines[count] = (struct line) { .number = number };
 		lines[count].name = column(&rest);
-		if (strstr(lines[count].name, OF_OTHERS))
+		if (is_elsewhere(lines[count].name))
 			continue;
 		lines[count].statement = column(&rest);
 		lines[count].hardware = column(&rest);

@@ -97,13 +97,14 @@ static long total(struct __test_metadata *_metadata, FIXTURE_DATA(fdinfo) *self,
 
 TEST_F(fdinfo, totals_of_many)
 {
-	enum { MAPPINGS = 3000, HANDLES = 500, PAGE_BYTES = 4096 };
+	enum { MAPPINGS = 3000, HANDLES = 500 };
+	const size_t bytes = chunks_for(MAPPINGS * PAGE);
 	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC), i;
 	struct memcast_memory_create create = {
-		.location = MEMCAST_LOCATION_HOST, .bytes = PAGE_BYTES,
+		.location = MEMCAST_LOCATION_HOST, .bytes = PAGE,
 	};
-	struct memcast_map map = { .bytes = PAGE_BYTES };
-	char *at = mmap(NULL, 16 * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
+	struct memcast_map map = { .bytes = PAGE };
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
 	size_t step;
 
 	ASSERT_NE(MAP_FAILED, at);
@@ -111,7 +112,7 @@ TEST_F(fdinfo, totals_of_many)
 		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
 	map.handle = create.out_handle;
 	for (i = 0; i < MAPPINGS; i++) {
-		map.address = (uintptr_t)at + i * PAGE_BYTES;
+		map.address = (uintptr_t)at + i * PAGE;
 		ASSERT_EQ(0, RAW(device, MAP, map));
 	}
 	EXPECT_EQ(HANDLES, total(_metadata, self, device, "handles"));
@@ -133,7 +134,7 @@ TEST_F(fdinfo, totals_of_many)
 	}
 	EXPECT_EQ(1, total(_metadata, self, device, "handles"));
 	EXPECT_EQ(0, times(look_at(_metadata, self, device, 4096), "memcast-handle:"));
-	ASSERT_EQ(0, munmap(at, 16 * CHUNK));
+	ASSERT_EQ(0, munmap(at, bytes));
 	EXPECT_EQ(0, total(_metadata, self, device, "handles"));
 	EXPECT_EQ(0, total(_metadata, self, device, "mappings"));
 	ASSERT_EQ(0, close(device));
