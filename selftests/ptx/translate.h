@@ -50,12 +50,12 @@ static int load(const char *text, size_t bytes, struct ptx_code **code, struct p
 	return object->code_new(texts, 2, 90, &where, code, log);
 }
 
-static inline int run(struct ptx_code *code, const char *kernel, uint32_t threads, const void *parameters,
-	       char *reason, size_t size)
+static inline int run_shape(struct ptx_code *code, const char *kernel, const uint32_t block[3],
+			    const void *parameters, char *reason, size_t size)
 {
 	static const struct ptx_run_host host;
 	struct ptx_launch launch = {
-		.parameters = parameters, .grid = { 1, 1, 1 }, .block = { threads, 1, 1 },
+		.parameters = parameters, .grid = { 1, 1, 1 }, .block = { block[0], block[1], block[2] },
 		.cluster = { 1, 1, 1 }, .multiprocessors = 1, .stack_limit = 65536, .host = &host,
 	};
 	struct ptx_outcome outcome = {};
@@ -69,6 +69,14 @@ static inline int run(struct ptx_code *code, const char *kernel, uint32_t thread
 	object->run(&launch, &outcome);
 	snprintf(reason, size, "%.200s", outcome.reason);
 	return outcome.result;
+}
+
+static inline int run(struct ptx_code *code, const char *kernel, uint32_t threads,
+		      const void *parameters, char *reason, size_t size)
+{
+	const uint32_t block[] = { threads, 1, 1 };
+
+	return run_shape(code, kernel, block, parameters, reason, size);
 }
 
 static bool open_object(const char *path)

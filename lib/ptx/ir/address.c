@@ -122,6 +122,20 @@ LLVMValueRef address_value(struct translator *t, const struct operand *operand)
 	return BUILD(Add, value, LLVMConstInt(type, operand->number.integer, false));
 }
 
+/*
+ * Return: the pointer to an address that is a number. LLVM knows numbers that were added to a
+ * pointer, and makes vectors of loads and stores there. But it takes such a pointer for one that
+ * cannot be of an alloca, as the former was there before the alloca's address was: so where a thread
+ * has, or may have been given, addresses of local memory, pointers are made of numbers alone.
+ */
+static LLVMValueRef pointer_of(struct translator *t, LLVMValueRef address)
+{
+	if (!t->function->kernel || t->own_memory)
+		return BUILD(IntToPtr, address, t->pointer);
+	return offset_of(t, thread_field(t, offsetof(struct ptx_thread, origin), t->pointer),
+			 address);
+}
+
 /* Return: where [operand] points to, checked to be a multiple of @align */
 LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enum space space,
 			uint32_t align)
@@ -153,8 +167,7 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	} else if (LLVMGetTypeKind(LLVMTypeOf(base)) == LLVMPointerTypeKind) {
 		pointer = base;
 	} else {
-		pointer = offset_of(t, thread_field(t, offsetof(struct ptx_thread, origin),
-						    t->pointer), resize(t, base, 64, false));
+		pointer = pointer_of(t, resize(t, base, 64, false));
 	}
 	if (added)
 		pointer = offset_of(t, pointer, constant(t, 64, added));

@@ -94,20 +94,31 @@ static LLVMValueRef order_after(struct translator *t)
 	return number(t, on ? PTX_LANES_DOWN : PTX_LANES_UP);
 }
 
+/* Do threads meet at the statement as parts of loops over threads? */
+static bool at_cut(const struct translator *t)
+{
+	return t->cuts && t->at->cut;
+}
+
 /* bar.red.popc.u32 d, a {, b}, {!}c */
 static void bar_red(struct translator *t)
 {
 	bool popc = has(t, MOD_popc), and = has(t, MOD_and), or = has(t, MOD_or);
 	uint32_t last = t->at->operands_count - 1;
-	LLVMValueRef count = last == 3 ? get(t, operand(t, 2), TYPE_U32) : number(t, 0), result;
+	uint32_t operation = popc ? PTX_RED_POPC : and ? PTX_RED_AND : PTX_RED_OR;
+	LLVMValueRef result;
 
 	if (last < 2 || popc + and + or != 1) {
 		unsupported(t);
 		return;
 	}
-	result = call_run(t, "bar_red", "i:iiii", get(t, operand(t, 1), TYPE_U32), count,
-			  number(t, popc ? PTX_RED_POPC : and ? PTX_RED_AND : PTX_RED_OR),
-			  predicate_at(t, last));
+	if (at_cut(t))
+		result = cut_meet(t, PTX_CUT_BARRIER_RED, operation,
+				  &(struct brought) { .value = predicate_at(t, last) });
+	else
+		result = call_run(t, "bar_red", "i:iiii", get(t, operand(t, 1), TYPE_U32),
+				  last == 3 ? get(t, operand(t, 2), TYPE_U32) : number(t, 0),
+				  number(t, operation), predicate_at(t, last));
 	if (popc)
 		put(t, operand(t, 0), result, TYPE_U32);
 	else
@@ -117,14 +128,17 @@ static void bar_red(struct translator *t)
 /* bar, barrier: .cta, .warp and .cluster */
 void translate_bar(struct translator *t)
 {
-	LLVMValueRef id, count;
+	LLVMValueRef id, count, mask;
 
 	has(t, MOD_cta);
 	has(t, MOD_aligned);
 	if (has(t, MOD_warp)) {
 		has(t, MOD_sync);
-		call_run(t, "bar_warp_sync", "v:ii", get(t, operand(t, 0), TYPE_U32),
-			 order_after(t));
+		mask = get(t, operand(t, 0), TYPE_U32);
+		if (at_cut(t))
+			cut_meet(t, PTX_CUT_SYNC, 0, &(struct brought) { .mask = mask });
+		else
+			call_run(t, "bar_warp_sync", "v:ii", mask, order_after(t));
 		return;
 	}
 	if (has(t, MOD_cluster)) {
@@ -143,12 +157,9 @@ void translate_bar(struct translator *t)
 		bar_red(t);
 		return;
 	}
-	if (t->cuts && t->at->cut) {
-		LLVMBasicBlockRef block = new_block(t);
-
+	if (at_cut(t)) {
 		has(t, MOD_sync);
-		go_on_at(t, block);
-		cut_here(t, block, t->at->cut);
+		cut_meet(t, PTX_CUT_BARRIER, 0, &(struct brought) {});
 		return;
 	}
 	id = get(t, operand(t, 0), TYPE_U32);
@@ -165,14 +176,20 @@ void translate_vote(struct translator *t)
 {
 	uint32_t operation = has(t, MOD_all) ? PTX_VOTE_ALL : has(t, MOD_any) ? PTX_VOTE_ANY :
 			     has(t, MOD_uni) ? PTX_VOTE_UNI : PTX_VOTE_BALLOT;
+	struct brought brought;
 	LLVMValueRef result;
 
 	if (!has(t, MOD_sync) || (operation == PTX_VOTE_BALLOT && !has(t, MOD_ballot))) {
 		unsupported(t);
 		return;
 	}
-	result = call_run(t, "vote", "i:iiii", get(t, operand(t, 2), TYPE_U32),
-			  number(t, operation), predicate_at(t, 1), order_after(t));
+	brought = (struct brought) { .value = predicate_at(t, 1),
+				     .mask = get(t, operand(t, 2), TYPE_U32) };
+	if (at_cut(t))
+		result = cut_meet(t, PTX_CUT_VOTE, operation, &brought);
+	else
+		result = call_run(t, "vote", "i:iiii", brought.mask, number(t, operation),
+				  brought.value, order_after(t));
 	if (operation == PTX_VOTE_BALLOT)
 		put(t, operand(t, 0), result, TYPE_B32);
 	else
@@ -186,45 +203,72 @@ static LLVMValueRef predicate_place(struct translator *t)
 				       LLVMConstNull(t->pointer);
 }
 
-static void put_both(struct translator *t, LLVMValueRef result, LLVMValueRef place)
+/* @agreed: the predicate, if the text has a place for it */
+static void put_both(struct translator *t, LLVMValueRef result, LLVMValueRef agreed)
 {
 	struct operand *to = operand(t, 0);
 
 	if (to->second)
-		put_predicate(t, to->second, is_set(t, BUILD(Load2, t->i32, place)));
+		put_predicate(t, to->second, is_set(t, agreed));
 	put(t, to, result, TYPE_B32);
+}
+
+static void put_called(struct translator *t, LLVMValueRef result, LLVMValueRef place)
+{
+	put_both(t, result, operand(t, 0)->second ? BUILD(Load2, t->i32, place) : NULL);
+}
+
+static void put_met(struct translator *t, LLVMValueRef result)
+{
+	put_both(t, result, operand(t, 0)->second ? cut_agreed(t) : NULL);
 }
 
 void translate_shfl(struct translator *t)
 {
 	uint32_t mode = has(t, MOD_up) ? PTX_SHFL_UP : has(t, MOD_down) ? PTX_SHFL_DOWN :
 			has(t, MOD_bfly) ? PTX_SHFL_BFLY : PTX_SHFL_IDX;
-	LLVMValueRef place = predicate_place(t);
+	struct brought brought;
+	LLVMValueRef place;
 
 	has(t, MOD_idx);
-	if (!has(t, MOD_sync))
+	if (!has(t, MOD_sync)) {
 		unsupported(t);
-	put_both(t, call_run(t, "shfl", "i:iiiiip", get(t, operand(t, 4), TYPE_U32),
-			     number(t, mode), get(t, operand(t, 1), TYPE_B32),
-			     get(t, operand(t, 2), TYPE_U32), get(t, operand(t, 3),
-								  TYPE_U32), place),
-		 place);
+		return;
+	}
+	brought = (struct brought) {
+		.value = get(t, operand(t, 1), TYPE_B32), .mask = get(t, operand(t, 4), TYPE_U32),
+		.b = get(t, operand(t, 2), TYPE_U32), .c = get(t, operand(t, 3), TYPE_U32),
+	};
+	if (at_cut(t)) {
+		put_met(t, cut_meet(t, PTX_CUT_SHFL, mode, &brought));
+		return;
+	}
+	place = predicate_place(t);
+	put_called(t, call_run(t, "shfl", "i:iiiiip", brought.mask, number(t, mode), brought.value,
+			       brought.b, brought.c, place), place);
 }
 
 void translate_match(struct translator *t)
 {
 	enum type type = type_at(t, 0);
 	LLVMValueRef mask = get(t, operand(t, 2), TYPE_U32), value, place;
+	struct brought brought;
+	bool any = has(t, MOD_any);
 
 	has(t, MOD_sync);
+	has(t, MOD_all);
 	value = resize(t, get(t, operand(t, 1), type ? type : TYPE_B32), 64, false);
-	if (has(t, MOD_any)) {
+	brought = (struct brought) { .value = value, .mask = mask };
+	if (at_cut(t)) {
+		put_met(t, cut_meet(t, any ? PTX_CUT_MATCH_ANY : PTX_CUT_MATCH_ALL, 0, &brought));
+		return;
+	}
+	if (any) {
 		put(t, operand(t, 0), call_run(t, "match_any", "i:il", mask, value), TYPE_B32);
 		return;
 	}
-	has(t, MOD_all);
 	place = predicate_place(t);
-	put_both(t, call_run(t, "match_all", "i:ilp", mask, value, place), place);
+	put_called(t, call_run(t, "match_all", "i:ilp", mask, value, place), place);
 }
 
 void translate_redux(struct translator *t)
@@ -235,26 +279,42 @@ void translate_redux(struct translator *t)
 		has(t, MOD_max) ? is_signed ? PTX_REDUX_MAX_S : PTX_REDUX_MAX_U :
 		has(t, MOD_and) ? PTX_REDUX_AND : has(t, MOD_or) ? PTX_REDUX_OR : PTX_REDUX_XOR;
 
+	struct brought brought;
+	LLVMValueRef result;
+
 	has(t, MOD_xor);
 	has(t, MOD_sync);
-	if (type_bits(type_at(t, 0)) != 32 || type_is(type_at(t, 0), KIND_FLOAT))
+	if (type_bits(type_at(t, 0)) != 32 || type_is(type_at(t, 0), KIND_FLOAT)) {
 		unsupported(t);
-	put(t, operand(t, 0), call_run(t, "redux", "i:iii", get(t, operand(t, 2), TYPE_U32),
-				       number(t, operation), get(t, operand(t, 1), TYPE_B32)),
-	    TYPE_B32);
+		return;
+	}
+	brought = (struct brought) { .value = get(t, operand(t, 1), TYPE_B32),
+				     .mask = get(t, operand(t, 2), TYPE_U32) };
+	if (at_cut(t))
+		result = cut_meet(t, PTX_CUT_REDUX, operation, &brought);
+	else
+		result = call_run(t, "redux", "i:iii", brought.mask, number(t, operation),
+				  brought.value);
+	put(t, operand(t, 0), result, TYPE_B32);
 }
 
 void translate_activemask(struct translator *t)
 {
 	uint64_t site = (uint64_t)t->unit->number << 40 | (t->at->name.at - t->unit->text);
 
-	put(t, operand(t, 0), call_run(t, "activemask", "i:l", constant(t, 64, site)), TYPE_B32);
+	put(t, operand(t, 0), at_cut(t) ? cut_meet(t, PTX_CUT_SITE, 0, &(struct brought) {}) :
+	    call_run(t, "activemask", "i:l", constant(t, 64, site)), TYPE_B32);
 }
 
 void translate_elect(struct translator *t)
 {
-	LLVMValueRef place = predicate_place(t);
+	LLVMValueRef mask = get(t, operand(t, 1), TYPE_U32), place;
 
 	has(t, MOD_sync);
-	put_both(t, call_run(t, "elect", "i:ip", get(t, operand(t, 1), TYPE_U32), place), place);
+	if (at_cut(t)) {
+		put_met(t, cut_meet(t, PTX_CUT_ELECT, 0, &(struct brought) { .mask = mask }));
+		return;
+	}
+	place = predicate_place(t);
+	put_called(t, call_run(t, "elect", "i:ip", mask, place), place);
 }

@@ -87,13 +87,13 @@ void root_external(struct root *root, const char *name, void *address)
 
 /*
  * Device functions get thread, parameters and results; kernels thread, parameters, indices, and of
- * what is cut the place, the state and the thread's number.
+ * what is cut the place, the state, the thread's number, and whether it stops at turns of loops.
  */
 LLVMTypeRef function_type(struct translator *t, bool kernel)
 {
 	LLVMTypeRef device[] = { t->pointer, t->pointer, t->pointer };
 	LLVMTypeRef body[] = { t->pointer, t->pointer, t->i32, t->i32, t->i32, t->i32, t->pointer,
-			       t->i32 };
+			       t->i64, t->i1 };
 
 	return kernel ? LLVMFunctionType(t->i32, body, ARRAY_SIZE(body), false) :
 			LLVMFunctionType(t->nothing, device, 3, false);
@@ -306,6 +306,7 @@ static void translate_function(struct translator *t, struct function *function)
 		t->which = LLVMGetParam(t->value, 5);
 		t->state = LLVMGetParam(t->value, 6);
 		t->number = LLVMGetParam(t->value, 7);
+		t->turns = LLVMGetParam(t->value, 8);
 	} else {
 		t->results = LLVMGetParam(t->value, 2);
 	}
@@ -366,7 +367,7 @@ static LLVMValueRef thread_function(struct translator *t)
 /* It takes the indices from the thread. */
 static void thread_form(struct translator *t, LLVMValueRef body, LLVMValueRef function)
 {
-	LLVMValueRef arguments[8];
+	LLVMValueRef arguments[9];
 
 	t->value = function;
 	function_common(t, t->value);
@@ -378,9 +379,12 @@ static void thread_form(struct translator *t, LLVMValueRef body, LLVMValueRef fu
 	for (int i = 0; i < 3; i++)
 		arguments[2 + i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
 						t->i32);
-	arguments[5] = arguments[7] = constant(t, 32, 0);
+	arguments[5] = constant(t, 32, 0);
 	arguments[6] = LLVMConstNull(t->pointer);
-	LLVMBuildCall2(t->builder, function_type(t, true), body, arguments, 8, "");
+	arguments[7] = constant(t, 64, 0);
+	arguments[8] = constant(t, 1, 0);
+	LLVMBuildCall2(t->builder, function_type(t, true), body, arguments,
+		       ARRAY_SIZE(arguments), "");
 	LLVMBuildRetVoid(t->builder);
 }
 

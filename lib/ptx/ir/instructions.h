@@ -246,7 +246,7 @@ void half_minimum(struct translator *t, bool max, bool ftz, bool nan, bool sign)
 
 bool statement_may_wait(const struct statement *statement);
 bool body_depends(const struct body *body);
-bool statement_is_barrier(const struct statement *at);
+bool statement_is_meeting(const struct statement *at);
 uint32_t cuts_find(const struct body *body);
 LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space, bool any,
 			 bool cluster);

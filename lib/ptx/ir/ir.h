@@ -7,7 +7,8 @@
  *
  *   function.c	a function: entry, labels, loops
  *   loops.c	the form of a kernel that loops over a block's threads
- *   cut.c	cuts: places where all threads of a block meet, and what threads keep there
+ *   part.c	the function of a kernel that is cut, which runs threads to their next cuts
+ *   cut.c	cuts: places where threads meet, and what they keep there
  *   hoist.c	what a thread computes again behind each cut
  *   statement.c	the table of instructions; guards; modifiers
  *   registers.c	which registers are values, and which need memory
@@ -61,11 +62,15 @@ struct translator {
 	uint32_t epoch;			/* of straight code: labels and guards begin another */
 	bool polls, ended;
 	bool loops;			/* the root has a form that loops over threads */
-	bool own_memory;		/* the threads of its loops take turns with one local memory */
-	/* the innermost of its loops, as metadata: of each cut, and two more; all of them */
+	bool own_memory;		/* it has local memory, one for all turns of its loops */
+	/* the innermost of its loops, as metadata: of each cut, and two more; their accesses */
 	LLVMValueRef loop_names[PTX_CUTS_MOST + 2], parallel;
-	/* of a kernel that is cut: where a thread begins, what threads keep, and its number */
-	LLVMValueRef which, state, number;
+	/*
+	 * of a kernel that is cut: where a thread begins, struct ptx_state, the thread's number,
+	 * and whether it stops at each turn of a loop
+	 */
+	LLVMValueRef which, state, number, turns;
+	struct ptx_cut about[PTX_CUTS_MOST + 1];
 	LLVMBasicBlockRef cut[PTX_CUTS_MOST + 1], resume[PTX_CUTS_MOST + 1];
 	uint32_t cuts;
 	uint32_t slots;			/* registers that threads keep */
@@ -156,6 +161,14 @@ void hoist(struct statement *at);
 
 /* ---- cut.c ---- */
 void cut_here(struct translator *t, LLVMBasicBlockRef block, uint32_t number);
+/* What a thread brings to an operation of a block or a warp; others than @value may be NULL. */
+struct brought {
+	LLVMValueRef value, mask, b, c;
+};
+
+LLVMValueRef cut_meet(struct translator *t, enum ptx_cut_kind kind, uint32_t operation,
+		      const struct brought *brought);
+LLVMValueRef cut_agreed(struct translator *t);
 void cuts_end(struct translator *t, const struct kept *kept);
 
 /* ---- address.c ---- */
@@ -224,9 +237,24 @@ LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
 void edge(struct translator *t, struct symbol *label);
 
 /* ---- loops.c ---- */
+struct loop {
+	LLVMBasicBlockRef head;
+	LLVMValueRef index;
+};
+
 void loops_name(struct translator *t);
+void loop_begin(struct translator *t, struct loop *loop, LLVMValueRef first);
+void loop_end(struct translator *t, struct loop *loop, LLVMValueRef end, LLVMValueRef name);
 void no_order(struct translator *t, LLVMValueRef access);
+LLVMValueRef variable_begin(struct translator *t, LLVMValueRef value);
+LLVMValueRef variable_get(struct translator *t, LLVMValueRef place);
+LLVMValueRef form_begin(struct translator *t, const char *kind, LLVMTypeRef type);
+void form_end(struct translator *t);
 void block_form(struct translator *t, LLVMValueRef body);
+
+/* ---- part.c ---- */
+LLVMValueRef part_form(struct translator *t, LLVMValueRef body);
+LLVMValueRef run_parts(struct translator *t, LLVMValueRef part);
 
 /* ---- float.c, half.c ---- */
 LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The form of a kernel that runs a block's threads as loops, of which LLVM makes vectors. A kernel
- * that is cut has a loop for the beginning and one for each cut, for threads that are all at the
- * same; and one for threads that are at different ones, or of which some have ended.
+ * The form of a kernel that runs a block's threads as loops, of which LLVM makes vectors. One that
+ * is cut has its loops in another function (part.c).
  */
+#include <llvm-c/IRReader.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "instructions.h"
@@ -16,230 +17,174 @@ static void mark(struct translator *t, LLVMValueRef instruction, const char *kin
 			metadata);
 }
 
-/* Names the innermost loops. Metadata that has itself as its first part is like no other. */
+/* Return: a group of accesses: a node that is like no other, which only LLVM's text can make */
+static LLVMMetadataRef new_group(struct translator *t)
+{
+	static const char text[] = "!group = !{!0}\n!0 = distinct !{}\n";
+	LLVMMemoryBufferRef buffer;
+	LLVMMetadataRef group = NULL;
+	LLVMModuleRef module;
+	LLVMValueRef node;
+	char *message;
+
+	buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof(text) - 1, "group");
+	if (!LLVMParseIRInContext(t->context, buffer, &module, &message)) {
+		LLVMGetNamedMetadataOperands(module, "group", &node);
+		group = LLVMValueAsMetadata(node);
+		LLVMDisposeModule(module);
+	} else {
+		LLVMDisposeMessage(message);
+	}
+	return group;
+}
+
+/*
+ * Names the innermost loops, and says which accesses are parallel there. Metadata that has itself
+ * as its first part is like no other.
+ */
 void loops_name(struct translator *t)
 {
-	LLVMMetadataRef names[PTX_CUTS_MOST + 2];
+	static const char says[] = "llvm.loop.parallel_accesses";
+	LLVMMetadataRef group = new_group(t), name[2], pair[2], node;
 
-	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
-		LLVMMetadataRef empty = LLVMTemporaryMDNode(t->context, NULL, 0);
-
-		names[i] = LLVMMDNodeInContext2(t->context, &empty, 1);
-		t->loop_names[i] = LLVMMetadataAsValue(t->context, names[i]);
-		LLVMMetadataReplaceAllUsesWith(empty, names[i]);
+	if (!group)
+		return;
+	t->parallel = LLVMMetadataAsValue(t->context, group);
+	pair[0] = LLVMMDStringInContext2(t->context, says, sizeof(says) - 1);
+	pair[1] = group;
+	name[1] = LLVMMDNodeInContext2(t->context, pair, 2);
+	for (uint32_t i = 0; i < ARRAY_SIZE(t->loop_names); i++) {
+		name[0] = LLVMTemporaryMDNode(t->context, NULL, 0);
+		node = LLVMMDNodeInContext2(t->context, name, 2);
+		t->loop_names[i] = LLVMMetadataAsValue(t->context, node);
+		LLVMMetadataReplaceAllUsesWith(name[0], node);
 	}
-	t->parallel = LLVMMetadataAsValue(t->context, LLVMMDNodeInContext2(t->context, names,
-									   ARRAY_SIZE(names)));
 }
 
 /*
  * Weak accesses of different threads have no order if nothing between them makes one, and between
- * two cuts nothing does: LLVM need not look for addresses that turns of the loop share. Local memory
- * is one for all turns, which each thread finds as it has left it.
+ * two cuts nothing does: LLVM need not look for addresses that turns of the loop share. Local
+ * memory is one for all turns, and each thread reads there what it has written itself.
  */
 void no_order(struct translator *t, LLVMValueRef access)
 {
-	if (t->loops && !t->own_memory)
-		mark(t, access, "llvm.mem.parallel_loop_access", t->parallel);
+	if (t->loops && !t->own_memory && t->parallel)
+		mark(t, access, "llvm.access.group", t->parallel);
 }
 
-/* A loop from 0 to what the thread says the block has */
-struct loop {
-	LLVMBasicBlockRef head;
-	LLVMValueRef index;
-};
-
-static void loop_begin(struct translator *t, struct loop *loop)
+void loop_begin(struct translator *t, struct loop *loop, LLVMValueRef first)
 {
 	LLVMBasicBlockRef before = LLVMGetInsertBlock(t->builder);
-	LLVMValueRef zero = constant(t, 32, 0);
 
 	loop->head = new_block(t);
 	LLVMBuildBr(t->builder, loop->head);
 	LLVMPositionBuilderAtEnd(t->builder, loop->head);
 	loop->index = BUILD(Phi, t->i32);
-	LLVMAddIncoming(loop->index, &zero, &before, 1);
+	LLVMAddIncoming(loop->index, &first, &before, 1);
 }
 
 /* @name: of the innermost loop, or NULL */
-static void loop_end(struct translator *t, struct loop *loop, LLVMValueRef count,
-		     LLVMValueRef name)
+void loop_end(struct translator *t, struct loop *loop, LLVMValueRef end, LLVMValueRef name)
 {
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder), after = new_block(t);
 	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, loop->index, constant(t, 32, 1), "");
 	LLVMValueRef branch;
 
 	LLVMAddIncoming(loop->index, &next, &here, 1);
-	branch = LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, next, count, ""),
+	branch = LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, next, end, ""),
 				 loop->head, after);
 	if (name)
 		mark(t, branch, "llvm.loop", name);
 	LLVMPositionBuilderAtEnd(t->builder, after);
 }
 
-struct form {
-	LLVMValueRef body, parameters, counts[3];
-	LLVMValueRef wrong;		/* bits of addresses that are not aligned */
-	LLVMValueRef state, next;	/* what threads keep; the cut that each is at, 0: none */
-	LLVMValueRef lowest, highest;	/* of all next */
-	uint32_t loops;
-};
-
-static LLVMValueRef load(struct translator *t, LLVMValueRef place)
+LLVMValueRef variable_begin(struct translator *t, LLVMValueRef value)
 {
-	return BUILD(Load2, t->i32, place);
-}
+	LLVMValueRef place = alloca_at_entry(t, LLVMTypeOf(value), 1, 0);
 
-static void fold(struct translator *t, LLVMValueRef place, LLVMValueRef value, LLVMIntPredicate is)
-{
-	LLVMValueRef old = load(t, place);
-
-	value = choose(t, LLVMBuildICmp(t->builder, is, value, old, ""), value, old);
 	LLVMBuildStore(t->builder, value, place);
+	return place;
 }
 
-static LLVMValueRef call_body(struct translator *t, struct form *form, const struct loop *loops,
-			      LLVMValueRef which, LLVMValueRef number)
+LLVMValueRef variable_get(struct translator *t, LLVMValueRef place)
 {
-	LLVMValueRef arguments[] = {
-		t->thread, form->parameters, loops[0].index, loops[1].index, loops[2].index, which,
-		form->state, number,
-	}, result;
-
-	result = LLVMBuildCall2(t->builder, function_type(t, true), form->body, arguments,
-				ARRAY_SIZE(arguments), "");
-	LLVMBuildStore(t->builder, BUILD(Or, load(t, form->wrong),
-					 BUILD(And, result, constant(t, 32, 0xff))), form->wrong);
-	return BUILD(LShr, result, constant(t, 32, 8));
+	return BUILD(Load2, LLVMGetAllocatedType(place), place);
 }
 
-/* Runs all threads to their next cuts. @which: where all are; NULL: where each is */
-static void all_threads(struct translator *t, struct form *form, LLVMValueRef which)
+/* Begins a function of the kernel; its thread and its parameters are the first arguments. */
+LLVMValueRef form_begin(struct translator *t, const char *kind, LLVMTypeRef type)
 {
-	LLVMValueRef number = constant(t, 32, 0), place, at, values[2], next;
-	LLVMBasicBlockRef run, after, from[2];
-	struct loop loops[3];
-
-	if (t->cuts) {
-		LLVMBuildStore(t->builder, constant(t, 32, UINT32_MAX), form->lowest);
-		LLVMBuildStore(t->builder, constant(t, 32, 0), form->highest);
-	}
-	for (int i = 2; i >= 0; i--)
-		loop_begin(t, &loops[i]);
-	if (!t->cuts) {
-		call_body(t, form, loops, which, number);
-	} else {
-		for (int i = 2; i >= 0; i--)
-			number = BUILD(Add, BUILD(Mul, number, form->counts[i]), loops[i].index);
-		at = resize(t, number, 64, false);
-		place = LLVMBuildInBoundsGEP2(t->builder, t->i32, form->next, &at, 1, "");
-		if (which) {
-			next = call_body(t, form, loops, which, number);
-		} else {
-			run = new_block(t);
-			after = new_block(t);
-			values[0] = load(t, place);
-			from[0] = LLVMGetInsertBlock(t->builder);
-			LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, values[0],
-								  constant(t, 32, 0), ""), after,
-					run);
-			LLVMPositionBuilderAtEnd(t->builder, run);
-			values[1] = call_body(t, form, loops, values[0], number);
-			from[1] = LLVMGetInsertBlock(t->builder);
-			LLVMBuildBr(t->builder, after);
-			LLVMPositionBuilderAtEnd(t->builder, after);
-			next = BUILD(Phi, t->i32);
-			LLVMAddIncoming(next, values, from, 2);
-		}
-		no_order(t, LLVMBuildStore(t->builder, next, place));
-		fold(t, form->lowest, next, LLVMIntULT);
-		fold(t, form->highest, next, LLVMIntUGT);
-	}
-	for (int i = 0; i < 3; i++)
-		loop_end(t, &loops[i], form->counts[i], i ? NULL : t->loop_names[form->loops]);
-	form->loops++;
-}
-
-/* Goes on with all threads from cut to cut, until none is left. */
-static void go_on(struct translator *t, struct form *form)
-{
-	LLVMBasicBlockRef head = new_block(t), some = new_block(t), mixed = new_block(t);
-	LLVMBasicBlockRef end = new_block(t), block;
-	LLVMValueRef low, high, jump, same;
-
-	LLVMBuildBr(t->builder, head);
-	LLVMPositionBuilderAtEnd(t->builder, head);
-	high = load(t, form->highest);
-	low = load(t, form->lowest);
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, high, constant(t, 32, 0),
-						  ""), end, some);
-	LLVMPositionBuilderAtEnd(t->builder, some);
-	same = LLVMBuildICmp(t->builder, LLVMIntEQ, low, high, "");
-	jump = LLVMBuildSwitch(t->builder, choose(t, same, high, constant(t, 32, 0)), mixed,
-			       t->cuts);
-	for (uint32_t k = 1; k <= t->cuts; k++) {
-		block = new_block(t);
-		LLVMAddCase(jump, constant(t, 32, k), block);
-		LLVMPositionBuilderAtEnd(t->builder, block);
-		all_threads(t, form, constant(t, 32, k));
-		LLVMBuildBr(t->builder, head);
-	}
-	LLVMPositionBuilderAtEnd(t->builder, mixed);
-	all_threads(t, form, NULL);
-	LLVMBuildBr(t->builder, head);
-	LLVMPositionBuilderAtEnd(t->builder, end);
-}
-
-static void form_begin(struct translator *t)
-{
-	LLVMTypeRef types[] = { t->pointer, t->pointer };
 	char name[64];
 
-	t->value = LLVMAddFunction(t->module, form_name(t, "block", name, sizeof(name)),
-				   LLVMFunctionType(t->nothing, types, 2, false));
+	t->value = LLVMAddFunction(t->module, form_name(t, kind, name, sizeof(name)), type);
 	function_common(t, t->value);
 	attribute(t, t->value, 1, "noalias");
 	attribute(t, t->value, 2, "noalias");
 	is_there(t, t->value, 0, sizeof(struct ptx_thread));
 	is_there(t, t->value, 1, t->root->function->parameters.bytes);
-	lines_function(t, t->root->function->line, "memcast_block");
+	snprintf(name, sizeof(name), "memcast_%s", kind);
+	lines_function(t, t->root->function->line, name);
 	LLVMPositionBuilderAtEnd(t->entry_builder,
 				 LLVMAppendBasicBlockInContext(t->context, t->value, ""));
-	LLVMPositionBuilderAtEnd(t->builder, LLVMGetEntryBasicBlock(t->value));
+	LLVMPositionBuilderAtEnd(t->builder, new_block(t));
 	t->thread = LLVMGetParam(t->value, 0);
+	t->parameters = LLVMGetParam(t->value, 1);
+	return t->value;
+}
+
+/* Ends its first block, which has the variables, behind them. */
+void form_end(struct translator *t)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(t->value);
+
+	LLVMPositionBuilderAtEnd(t->entry_builder, entry);
+	LLVMBuildBr(t->entry_builder, LLVMGetNextBasicBlock(entry));
+}
+
+/* Runs all threads of the block. Return: bits of addresses that are not aligned */
+static LLVMValueRef all_threads(struct translator *t, LLVMValueRef body)
+{
+	LLVMValueRef wrong = variable_begin(t, constant(t, 32, 0)), result;
+	LLVMValueRef arguments[] = {
+		t->thread, t->parameters, NULL, NULL, NULL, constant(t, 32, 0),
+		LLVMConstNull(t->pointer), constant(t, 64, 0), constant(t, 1, 0),
+	};
+	struct loop loops[3];
+
+	for (int i = 2; i >= 0; i--) {
+		loop_begin(t, &loops[i], constant(t, 32, 0));
+		arguments[2 + i] = loops[i].index;
+	}
+	result = LLVMBuildCall2(t->builder, function_type(t, true), body, arguments,
+				ARRAY_SIZE(arguments), "");
+	LLVMBuildStore(t->builder, BUILD(Or, variable_get(t, wrong), result), wrong);
+	for (int i = 0; i < 3; i++)
+		loop_end(t, &loops[i], thread_field(t, offsetof(struct ptx_thread, ntid) + 4 * i,
+						    t->i32), i ? NULL : t->loop_names[0]);
+	return variable_get(t, wrong);
 }
 
 void block_form(struct translator *t, LLVMValueRef body)
 {
-	struct form form = { .body = body, .state = LLVMConstNull(t->pointer) };
+	LLVMTypeRef types[] = { t->pointer, t->pointer };
+	LLVMTypeRef type = LLVMFunctionType(t->nothing, types, ARRAY_SIZE(types), false);
+	LLVMValueRef part = t->cuts ? part_form(t, body) : NULL, wrong = NULL;
 	LLVMBasicBlockRef bad, good;
-	LLVMValueRef found;
 
-	form_begin(t);
-	form.parameters = LLVMGetParam(t->value, 1);
-	form.wrong = alloca_at_entry(t, t->i32, 1, 0);
-	LLVMBuildStore(t->builder, constant(t, 32, 0), form.wrong);
-	if (t->cuts) {
-		form.lowest = alloca_at_entry(t, t->i32, 1, 0);
-		form.highest = alloca_at_entry(t, t->i32, 1, 0);
-		form.next = alloca_at_entry(t, t->i32, PTX_BLOCK_THREADS, 64);
-		form.state = alloca_at_entry(t, t->i64, (uint64_t)PTX_BLOCK_THREADS *
-					     (t->slots ? t->slots : 1), 64);
-	}
-	for (int i = 0; i < 3; i++)
-		form.counts[i] = thread_field(t, offsetof(struct ptx_thread, ntid) + 4 * i, t->i32);
-	all_threads(t, &form, constant(t, 32, 0));
+	form_begin(t, "block", type);
+	if (!t->cuts)
+		wrong = all_threads(t, body);
+	lines_at(t, 0);		/* any instruction of the kernel */
 	if (t->cuts)
-		go_on(t, &form);
+		wrong = run_parts(t, part);
 	bad = new_block(t);
 	good = new_block(t);
-	found = load(t, form.wrong);
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, found, constant(t, 32, 0),
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, wrong, constant(t, 32, 0),
 						  ""), good, bad);
 	LLVMPositionBuilderAtEnd(t->builder, bad);
-	lines_at(t, 0);		/* any instruction of the kernel */
-	call_run(t, "misaligned", "v:l", resize(t, found, 64, false));
+	call_run(t, "misaligned", "v:l", resize(t, wrong, 64, false));
 	LLVMBuildUnreachable(t->builder);
 	LLVMPositionBuilderAtEnd(t->builder, good);
 	LLVMBuildRetVoid(t->builder);
+	form_end(t);
 }

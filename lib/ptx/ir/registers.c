@@ -286,11 +286,11 @@ static void collect(struct flow *flow, struct symbol *symbol, uint32_t block, bo
 /*
  * A register that some block reads before it writes it may be one that a thread has at a cut: it is
  * kept there, and so is in memory. One that is written in one place, before the block of a label
- * that is a cut, does not change from then on. Return: false: no memory.
+ * that is the only cut, does not change from then on. Return: false: no memory.
  */
 static bool find_kept(struct flow *flow, struct kept *kept)
 {
-	uint32_t before = UINT32_MAX;
+	uint32_t before = UINT32_MAX, cuts = 0;
 
 	flow->kept = kept->at = calloc(flow->exposed + 1, sizeof(*kept->at));
 	if (!flow->kept)
@@ -301,13 +301,15 @@ static bool find_kept(struct flow *flow, struct kept *kept)
 	for (uint32_t i = 0; i < flow->exposed; i++)
 		if (kept->at[i] && !kept->at[i]->flow.hoisted)
 			kept->at[kept->count++] = kept->at[i];
-	for (uint32_t i = 0; i < flow->statements; i++)
+	for (uint32_t i = 0; i < flow->statements; i++) {
+		cuts += flow->at[i]->cut > 0;
 		if (flow->at[i]->kind == STATEMENT_LABEL && flow->at[i]->cut)
 			before = flow->block_of[i];
+	}
 	for (uint32_t i = 0; i < kept->count; i++) {
 		struct symbol *symbol = kept->at[i];
 
-		symbol->flow.stays = before != UINT32_MAX &&
+		symbol->flow.stays = before != UINT32_MAX && cuts == 1 &&
 				     (!symbol->flow.known ||
 				      (symbol->flow.written == 1 && symbol->flow.seen <= before));
 		symbol->flow.written = 2;

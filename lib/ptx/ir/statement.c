@@ -140,8 +140,10 @@ void translate_statement(struct translator *t, struct statement *statement)
 		t->epoch++;
 	if (statement->kind == STATEMENT_LABEL) {
 		go_on_at(t, label_block(t, statement->label));
-		if (t->cuts && statement->cut)
+		if (t->cuts && statement->cut) {
+			t->about[statement->cut] = (struct ptx_cut) { .kind = PTX_CUT_TURN };
 			cut_here(t, label_block(t, statement->label), statement->cut);
+		}
 		return;
 	}
 	if (t->ended)	/* nothing comes here; LLVM still wants a block */

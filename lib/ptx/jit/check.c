@@ -161,8 +161,8 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 	if (!opcode)
 		return wrong(checking, "no instruction is called", &statement->name);
 	waits[index + 1] = waits[index] + statement_may_wait(statement);
-	if (statement_is_barrier(statement))
-		checking->facts->barriers = true;
+	if (statement_is_meeting(statement))
+		checking->facts->meetings = true;
 	else if (opcode->flags & OPCODE_WAITS)
 		checking->facts->waits = true;
 	/* what says which thread it is */

@@ -18,7 +18,7 @@ struct ptx_slot {
 	struct function *function;
 };
 
-#define PTX_CUTS_MOST	24		/* of a kernel */
+#define PTX_CUTS_MOST	48		/* of a kernel */
 
 /* Statements: a larger function is compiled by itself, when first called, through its slot */
 #define PTX_LARGE_CALLEE	3000
@@ -27,9 +27,10 @@ struct ptx_slot {
 struct facts {
 	struct ptx_slot slot;
 	bool loop_waits;		/* a loop has what it may wait by */
-	bool barriers;			/* of the whole block; all else that waits is in waits */
+	bool meetings;			/* barriers of the whole block, operations of warps */
 	bool cuts;			/* it can be cut into loops over threads */
 	bool by_pointer;		/* its address is taken: it is compiled by itself */
+	/* waits: for others in another way than by meetings */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;

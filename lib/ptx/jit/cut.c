@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: MIT
 /*
  * Where kernels can be cut, so that a block's threads are loops and none needs a stack: at barriers
- * of the whole block, or, without barriers, where the first loop begins its turns. Each thread runs
- * from a cut to the next one, then all go on. Then barriers hold wherever they stand, as all
- * threads that have not ended are at one; and the threads of a loop take their turns side by side,
- * as they do on hardware, and so do their accesses.
+ * of the whole block, at operations of a warp, and where loops without any of these begin their
+ * turns. Each thread runs from a cut to the next one. lib/ptx/run/cuts.c lets threads go on from
+ * there, wherever the others are, so it does not matter which threads come to a cut. The threads of
+ * a loop take their turns side by side, as they do on hardware, and so do their accesses.
  */
+#include <stdlib.h>
+
 #include "code.h"
 #include "ptx/ir/instructions.h"
 
 #define COPIES_MOST	2000	/* statements of all loops: each has those that it may reach */
 
-/* A barrier for all threads of the block */
-bool statement_is_barrier(const struct statement *at)
+static bool is_bar(const struct statement *at)
 {
-	if (at->kind == STATEMENT_LABEL || at->guard || at->operands_count != 1 ||
-	    !(word_is(&at->name, "bar") || word_is(&at->name, "barrier")) ||
-	    at->operands[0].kind != OPERAND_NUMBER || at->operands[0].number.integer)
+	return word_is(&at->name, "bar") || word_is(&at->name, "barrier");
+}
+
+/* A barrier for all threads of the block: bar.sync 0, or bar.red.op d, 0, p */
+static bool is_block_barrier(const struct statement *at)
+{
+	static const char *const known[] = { ".sync", ".cta", ".aligned", ".red", ".popc", ".and",
+					     ".or", ".u32", ".pred" };
+	bool red = statement_has(at, ".red");
+	const struct operand *id = &at->operands[red];
+
+	if (!is_bar(at) || at->operands_count != (red ? 3 : 1) || id->kind != OPERAND_NUMBER ||
+	    id->number.integer)
 		return false;
 	for (uint32_t i = 0; i < at->modifiers_count; i++)
-		if (!word_is(&at->modifiers[i], ".sync") && !word_is(&at->modifiers[i], ".cta") &&
-		    !word_is(&at->modifiers[i], ".aligned"))
+		if (!word_is_one_of(&at->modifiers[i], known, ARRAY_SIZE(known)))
 			return false;
 	return true;
+}
+
+/* Does a thread meet others there, so that a kernel can be cut? */
+bool statement_is_meeting(const struct statement *at)
+{
+	static const char *const of_warps[] = { "vote", "shfl", "match", "redux", "elect",
+						"activemask" };
+
+	if (at->kind == STATEMENT_LABEL)
+		return false;
+	return word_is_one_of(&at->name, of_warps, ARRAY_SIZE(of_warps)) || is_block_barrier(at) ||
+	       (is_bar(at) && statement_has(at, ".warp"));
 }
 
 /* What a thread has beside registers of 64 bits at most would have to be kept, too. */
@@ -51,51 +73,137 @@ static bool statement_allows(const struct statement *at)
 	for (uint32_t i = 0; i < at->operands_count; i++)
 		if (!operand_allows(&at->operands[i]))
 			return false;
-	return statement_is_barrier(at) || !(at->opcode && at->opcode->flags & OPCODE_WAITS);
+	return statement_is_meeting(at) || !(at->opcode && at->opcode->flags & OPCODE_WAITS);
 }
 
-/* Return: the first label that a branch further down goes back to; labels know their index */
-static struct statement *first_loop(const struct body *body)
-{
-	const struct statement *at;
-	struct symbol *first = NULL, *label;
-	uint32_t index = 0;
+/* A body, while its cuts are looked for. Labels know their index. */
+struct search {
+	struct statement **at;		/* all statements */
+	uint32_t *seen;			/* by which walk a statement was found last */
+	uint32_t *stack;
+	uint32_t count;
+};
 
-	for (at = body->first; at; at = at->next, index++) {
-		if (at->kind == STATEMENT_LABEL || !word_is(&at->name, "bra") ||
-		    at->operands[0].kind != OPERAND_NAME)
-			continue;
-		label = scope_find(at->scope, at->operands[0].name.at,
-				   at->operands[0].name.length);
-		if (label && label->kind == SYMBOL_LABEL && label->count < index &&
-		    (!first || label->count < first->count))
-			first = label;
+static bool search_begin(struct search *search, const struct body *body)
+{
+	uint32_t room = body->count + 1, i = 0;
+
+	search->at = calloc(room, sizeof(*search->at));
+	search->seen = calloc(room, sizeof(*search->seen));
+	search->stack = calloc(room, sizeof(*search->stack));
+	if (!search->at || !search->seen || !search->stack)
+		return false;
+	for (struct statement *at = body->first; at; at = at->next)
+		search->at[i++] = at;
+	search->count = i;
+	return true;
+}
+
+static void search_end(struct search *search)
+{
+	free(search->at);
+	free(search->seen);
+	free(search->stack);
+}
+
+static bool is_branch(const struct statement *at)
+{
+	return at->kind == STATEMENT_INSTRUCTION && word_is(&at->name, "bra");
+}
+
+/* Return: the index of the label that a branch goes to; count: there is none */
+static uint32_t target(const struct search *search, const struct statement *at)
+{
+	const struct operand *to = &at->operands[0];
+	struct symbol *label = to->kind == OPERAND_NAME ?
+			       scope_find(at->scope, to->name.at, to->name.length) : NULL;
+
+	return label && label->kind == SYMBOL_LABEL ? label->count : search->count;
+}
+
+/*
+ * Marks labels of innermost loops in which threads do not meet. A loop is what stands between a
+ * label and the last branch back to it.
+ */
+static void mark_loops(struct search *search)
+{
+	for (uint32_t i = search->count; i--; ) {
+		uint32_t label = is_branch(search->at[i]) ? target(search, search->at[i]) : i;
+		bool inner = label < i;
+
+		for (uint32_t j = label + 1; j <= i && inner; j++) {
+			const struct statement *at = search->at[j];
+
+			inner = !statement_is_meeting(at) &&
+				!(j < i && is_branch(at) && target(search, at) < j);
+		}
+		if (inner)
+			search->at[label]->cut = 1;
 	}
-	for (struct statement *found = body->first; found && first; found = found->next)
-		if (found->kind == STATEMENT_LABEL && found->label == first)
-			return found;
-	return NULL;
+}
+
+static void reach(struct search *search, uint32_t index, uint32_t walk, uint32_t *count)
+{
+	if (index >= search->count || search->seen[index] == walk)
+		return;
+	search->seen[index] = walk;
+	search->stack[(*count)++] = index;
+}
+
+/* Return: how many statements threads may run that go on at one, until their next cuts */
+static uint32_t reached(struct search *search, uint32_t from, uint32_t walk)
+{
+	uint32_t count = 0, next = 0;
+
+	reach(search, from, walk, &count);
+	while (next < count) {
+		uint32_t index = search->stack[next++];
+		const struct statement *at = search->at[index];
+
+		if (at->cut && index != from)
+			continue;
+		if (is_branch(at))
+			reach(search, target(search, at), walk, &count);
+		if (at->guard || at->kind == STATEMENT_LABEL ||
+		    !(is_branch(at) || (at->opcode && at->opcode->flags & OPCODE_ENDS) ||
+		      word_is(&at->name, "ret")))
+			reach(search, index + 1, walk, &count);
+	}
+	return count;
+}
+
+static uint32_t number(struct search *search, bool *too_many)
+{
+	uint32_t count = 0, copies = search->count;
+
+	for (uint32_t i = 0; i < search->count; i++)
+		if (search->at[i]->cut || statement_is_meeting(search->at[i]))
+			search->at[i]->cut = ++count;
+	copies += reached(search, 0, 1);
+	for (uint32_t i = 0; i < search->count; i++)
+		if (search->at[i]->cut)
+			copies += reached(search, i, i + 2);
+	*too_many = count > PTX_CUTS_MOST || copies > COPIES_MOST;
+	return *too_many ? 0 : count;
 }
 
 /* Gives the statements of a kernel's cuts their numbers. Return: how many; 0: it has none */
 uint32_t cuts_find(const struct body *body)
 {
+	struct search search = {};
 	uint32_t count = 0;
-	struct statement *at;
+	bool too_many;
 
 	for (uint32_t i = 0; i < body->memory_count; i++)
 		if (body->memory[i]->space == SPACE_LOCAL || body->memory[i]->space == SPACE_PARAM)
 			return 0;
-	for (at = body->first; at; at = at->next) {
+	for (const struct statement *at = body->first; at; at = at->next)
 		if (!statement_allows(at))
 			return 0;
-		if (statement_is_barrier(at))
-			at->cut = ++count;
+	if (search_begin(&search, body)) {
+		mark_loops(&search);
+		count = number(&search, &too_many);
 	}
-	if (!count) {
-		at = first_loop(body);
-		if (at)
-			at->cut = ++count;
-	}
-	return count > PTX_CUTS_MOST || (count + 2) * body->count > COPIES_MOST ? 0 : count;
+	search_end(&search);
+	return count;
 }

@@ -186,13 +186,13 @@ static void diagnostic(LLVMDiagnosticInfoRef info, void *data)
 		number = strchr(frame, '(');
 	if (number && function) {
 		uint32_t bytes = strtoul(number + 1, NULL, 10);
+		bool form = sscanf(function, "function 'function.%u", &id) != 1;
 
-		if (sscanf(function, "function 'function.%u", &id) != 1)
-			id = UINT32_MAX;
-		for (uint32_t i = 0; i < root->functions_count; i++)
+		for (uint32_t i = 0; i < root->functions_count && !form; i++)
 			if (facts_of(root->functions[i])->number == id)
 				of = root->functions[i];
-		facts_of(of)->own_frame = bytes;
+		/* a kernel that is cut is two forms, one of which calls the other */
+		facts_of(of)->own_frame = form ? facts_of(of)->own_frame + bytes : bytes;
 	}
 	LLVMDisposeMessage(text);
 }

@@ -10,7 +10,7 @@
 
 /* What a function and all that it calls do together */
 struct reach {
-	bool waits, barriers, shared, indirect, recursive, uses_thread, exits;
+	bool waits, meetings, shared, indirect, recursive, uses_thread, exits;
 	uint32_t frame;
 };
 
@@ -26,7 +26,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 		return;
 	facts->seen = facts->walking = true;
 	reach->waits |= facts->waits;
-	reach->barriers |= facts->barriers;
+	reach->meetings |= facts->meetings;
 	reach->shared |= facts->shared;
 	reach->indirect |= facts->indirect;
 	if (depth) {
@@ -91,7 +91,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
 				     reach.uses_thread || reach.recursive ||
 				     root->kernel.checked || code->debugged ||
-				     (reach.barriers && (!facts->cuts || code->fibers));
+				     (reach.meetings && (!facts->cuts || code->fibers));
 		root->is_cut = !root->kernel.waits && facts->cuts && !code->fibers;
 		root->kernel.calls_pointers = reach.indirect;
 		root->kernel.parameter_bytes = function->parameters.bytes;

@@ -13,6 +13,7 @@
  *   waits.c	where threads wait, for those who ask why a kernel does not end
  *   barrier.c	barriers of blocks and clusters
  *   warp.c	operations of a warp's lanes
+ *   cuts.c	blocks of kernels that are cut into loops over threads: which loop runs next
  *   system.c	printf, malloc, assert, traps
  *   reach.c	MEMCAST_PTX_CHECK: may a thread access what it accesses?
  *   race.c	and does another thread of the block access it at the same time?
@@ -161,6 +162,64 @@ void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t by
 
 /* Runs a function on a stack of the process: it may need much of it. */
 void ptx_run_host(struct ptx_thread *thread, void (*function)(void *data), void *data);
+
+/*
+ * Kernels that are cut (lib/ptx/jit/cut.c) have a function that runs some threads, each from a cut
+ * to its next one. What these threads have meanwhile is in struct ptx_state; behind it are the
+ * registers that they keep.
+ */
+enum ptx_cut_kind {
+	PTX_CUT_TURN,			/* of a loop: there is nothing to wait for */
+	PTX_CUT_BARRIER,		/* of the block; the next ones are of it, too */
+	PTX_CUT_BARRIER_RED,
+	PTX_CUT_SYNC,			/* this and all that follow: of a warp */
+	PTX_CUT_VOTE, PTX_CUT_SHFL, PTX_CUT_MATCH_ANY, PTX_CUT_MATCH_ALL, PTX_CUT_REDUX,
+	PTX_CUT_ELECT, PTX_CUT_SITE,
+};
+
+#define PTX_FIXED_MASK	1U		/* the text has a number: threads bring none */
+#define PTX_FIXED_B	2U
+#define PTX_FIXED_C	4U
+#define PTX_FIXED_BC	(PTX_FIXED_B | PTX_FIXED_C)
+#define PTX_AGREES	8U		/* threads look at what is in struct ptx_state, agreed */
+
+/* A cut, as generated code has it: 32-bit words */
+struct ptx_cut {
+	uint32_t kind, operation;
+	uint32_t fixed, mask, b, c;	/* fixed: which of the others are known */
+	uint32_t line;			/* of the text */
+	/* of shfl, if b and c are fixed: the lane that each gets a value of, if it is there */
+	uint32_t inside;
+	uint8_t source[PTX_WARP];
+};
+
+/* Lines of a cache beyond a power of 2, so that the same thread's words are not in one set */
+#define PTX_STATE_WORDS		(PTX_BLOCK_THREADS + 16)
+#define PTX_STATE_REGISTER	(8UL * PTX_BLOCK_THREADS + 64)
+
+struct ptx_state {
+	uint32_t next[PTX_STATE_WORDS];	/* the cut that a thread is at; 0: it has ended */
+	/* what threads bring to a cut, and what they get there */
+	uint32_t value[PTX_STATE_WORDS], high[PTX_STATE_WORDS];
+	uint32_t mask[PTX_STATE_WORDS], b[PTX_STATE_WORDS], c[PTX_STATE_WORDS];
+	uint32_t outcome[PTX_STATE_WORDS], agreed[PTX_STATE_WORDS];
+	uint32_t wrong;			/* low bits of addresses that were not aligned */
+	uint32_t rest[15];
+};
+
+/* The cut that each thread is at: they go on to the next barrier or operation of a warp. */
+#define PTX_CUT_ANY	UINT32_MAX
+
+/*
+ * Runs threads @first to @end, which are at cut @from; 0: at the beginning. Return: the lowest
+ * number of the cuts that they come to, and in the upper half the highest
+ */
+typedef uint64_t ptx_part(struct ptx_thread *thread, const void *parameters,
+			  struct ptx_state *state, uint32_t from, uint32_t first, uint32_t end);
+
+/* Runs all threads of a block to their ends. @cuts: by number, from 1 on. Return: state->wrong */
+uint32_t ptx_run_cuts(struct ptx_thread *thread, const void *parameters, ptx_part *part,
+		      struct ptx_state *state, const struct ptx_cut *cuts);
 
 /* Device functions that CUDA programs call */
 uint32_t ptx_run_vprintf(struct ptx_thread *thread, const char *format, const char *values);

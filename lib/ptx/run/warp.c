@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inside.h"
+#include "lanes.h"
 
 static struct fiber *lane_of(const struct fiber *fiber, uint32_t lane)
 {
@@ -18,77 +19,17 @@ static struct warp *warp_of(const struct fiber *fiber)
 	return &fiber->at.block->warps[fiber->at.warpid];
 }
 
-#define EACH_LANE(lane, lanes)							\
-	for (uint32_t left = (lanes), lane; left && (lane = __builtin_ctz(left), 1);	\
-	     left &= left - 1)
-
 static void shuffle(const struct fiber *first, uint32_t lanes)
 {
 	EACH_LANE(lane, lanes) {
 		struct fiber *fiber = lane_of(first, lane);
-		uint32_t b = fiber->detail[0] & 31, c = fiber->detail[1];
-		uint32_t segment = c >> 8 & 31, clamp = c & 31;
-		int limit = (lane & segment) | (clamp & ~segment), from = lane;
 		bool inside;
+		uint32_t from = lane_source(fiber->detail[1] >> 16, lane, fiber->detail[0],
+					    fiber->detail[1], &inside);
 
-		switch (c >> 16) {
-		case PTX_SHFL_UP:
-			from -= b;
-			inside = from >= limit;
-			break;
-		case PTX_SHFL_DOWN:
-			from += b;
-			inside = from <= limit;
-			break;
-		case PTX_SHFL_BFLY:
-			from ^= b;
-			inside = from <= limit;
-			break;
-		default:
-			from = (lane & segment) | (b & ~segment);
-			inside = from <= limit;
-		}
 		/* a lane that is not there brings nothing */
-		if (!inside)
-			from = lane;
 		fiber->outcome = lanes >> from & 1 ? lane_of(first, from)->value : fiber->value;
 		fiber->agreed = inside;
-	}
-}
-
-static uint32_t reduce(uint32_t operation, uint32_t a, uint32_t b)
-{
-	switch (operation) {
-	case PTX_REDUX_ADD:
-		return a + b;
-	case PTX_REDUX_MIN_U:
-		return a < b ? a : b;
-	case PTX_REDUX_MAX_U:
-		return a > b ? a : b;
-	case PTX_REDUX_MIN_S:
-		return (int32_t)a < (int32_t)b ? a : b;
-	case PTX_REDUX_MAX_S:
-		return (int32_t)a > (int32_t)b ? a : b;
-	case PTX_REDUX_AND:
-		return a & b;
-	case PTX_REDUX_OR:
-		return a | b;
-	default:
-		return a ^ b;
-	}
-}
-
-static uint32_t vote(uint32_t operation, uint32_t lanes, uint32_t yes)
-{
-	switch (operation) {
-	case PTX_VOTE_ALL:
-		return yes == lanes;
-	case PTX_VOTE_ANY:
-		return yes != 0;
-	case PTX_VOTE_UNI:
-		return yes == lanes || !yes;
-	default:
-		return yes;
 	}
 }
 
@@ -155,7 +96,7 @@ static void compute(const struct fiber *first, uint32_t lanes)
 
 		yes |= (uint32_t)!!fiber->value << lane;
 		equal &= fiber->value == first->value;
-		sum = begun ? reduce(first->detail[0], sum, fiber->value) : fiber->value;
+		sum = begun ? lane_reduce(first->detail[0], sum, fiber->value) : fiber->value;
 		begun = true;
 	}
 	EACH_LANE(lane, lanes) {
@@ -163,7 +104,7 @@ static void compute(const struct fiber *first, uint32_t lanes)
 
 		switch (first->meeting) {
 		case MEET_VOTE:
-			fiber->outcome = vote(fiber->detail[0], lanes, yes);
+			fiber->outcome = lane_vote(fiber->detail[0], lanes, yes);
 			break;
 		case MEET_MATCH_ANY:
 			fiber->outcome = 0;

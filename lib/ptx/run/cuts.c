@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A block of a kernel that is cut, in one thread of the process. If all its threads are at the same
+ * cut, all go on together: that is one loop. Else each warp goes on by itself as far as it can, and
+ * when all are at barriers or have ended, the barriers open. Which threads wait for which is as in
+ * warp.c and barrier.c; lanes that meet there are lanes at cuts here.
+ */
+#include "inside.h"
+#include "lanes.h"
+
+#define LOOP_LEAST	8	/* fewer threads than that run one by one */
+
+struct walk {
+	struct ptx_thread *thread;
+	const void *parameters;
+	ptx_part *part;
+	struct ptx_state *state;
+	const struct ptx_cut *cuts;
+	uint32_t threads;
+};
+
+static uint64_t go(const struct walk *walk, uint32_t from, uint32_t first, uint32_t end)
+{
+	if (from && end - first < LOOP_LEAST)
+		from = PTX_CUT_ANY;
+	return walk->part(walk->thread, walk->parameters, walk->state, from, first, end);
+}
+
+static const struct ptx_cut *cut_of(const struct walk *walk, uint32_t thread)
+{
+	return &walk->cuts[walk->state->next[thread]];
+}
+
+/* Return: the lanes that a thread's operation names, and its own */
+static uint32_t mask_of(const struct walk *walk, uint32_t thread)
+{
+	const struct ptx_cut *cut = cut_of(walk, thread);
+
+	return (cut->fixed & PTX_FIXED_MASK ? cut->mask : walk->state->mask[thread]) |
+	       1U << thread % PTX_WARP;
+}
+
+static uint64_t value_of(const struct walk *walk, const struct ptx_cut *cut, uint32_t thread)
+{
+	uint64_t value = walk->state->value[thread];
+
+	if (cut->kind == PTX_CUT_MATCH_ANY || cut->kind == PTX_CUT_MATCH_ALL)
+		value |= (uint64_t)walk->state->high[thread] << 32;
+	return value;
+}
+
+static void shuffle_one(const struct walk *walk, uint32_t first, uint32_t lane, uint32_t lanes)
+{
+	struct ptx_state *state = walk->state;
+	const struct ptx_cut *cut = cut_of(walk, first + lane);
+	uint32_t b = cut->fixed & PTX_FIXED_B ? cut->b : state->b[first + lane], from;
+	uint32_t c = cut->fixed & PTX_FIXED_C ? cut->c : state->c[first + lane];
+	bool inside;
+
+	from = lane_source(cut->operation, lane, b, c, &inside);
+	/* a lane that is not there brings nothing */
+	state->outcome[first + lane] = state->value[first + (lanes >> from & 1 ? from : lane)];
+	state->agreed[first + lane] = inside;
+}
+
+/* All lanes of a warp are at the same shfl, of which the text says which lane gets whose value. */
+static void shuffle_fixed(struct ptx_state *state, const struct ptx_cut *cut, uint32_t first)
+{
+	for (uint32_t lane = 0; lane < PTX_WARP; lane++)
+		state->outcome[first + lane] = state->value[first + cut->source[lane]];
+	for (uint32_t lane = 0; lane < PTX_WARP && cut->fixed & PTX_AGREES; lane++)
+		state->agreed[first + lane] = cut->inside >> lane & 1;
+}
+
+static void match_any(const struct walk *walk, const struct ptx_cut *cut, uint32_t first,
+		      uint32_t lanes)
+{
+	while (lanes) {
+		uint64_t value = value_of(walk, cut, first + __builtin_ctz(lanes));
+		uint32_t same = 0;
+
+		EACH_LANE(lane, lanes)
+			same |= (uint32_t)(value_of(walk, cut, first + lane) == value) << lane;
+		EACH_LANE(lane, same)
+			walk->state->outcome[first + lane] = same;
+		lanes &= ~same;
+	}
+}
+
+/* Gives all lanes the same outcome; where @agreed has their bits, they agree. */
+static void outcome(const struct walk *walk, uint32_t first, uint32_t lanes, uint32_t value,
+		    uint32_t agreed)
+{
+	EACH_LANE(lane, lanes) {
+		walk->state->outcome[first + lane] = value;
+		walk->state->agreed[first + lane] = agreed >> lane & 1;
+	}
+}
+
+/* Computes the results of lanes that meet. @first: the thread that is lane 0 of the warp */
+static void meet(const struct walk *walk, uint32_t first, uint32_t lanes)
+{
+	uint32_t lowest = __builtin_ctz(lanes), yes = 0;
+	const struct ptx_cut *cut = cut_of(walk, first + lowest);
+	uint64_t value = value_of(walk, cut, first + lowest);
+
+	switch (cut->kind) {
+	case PTX_CUT_SYNC:
+		return;
+	case PTX_CUT_VOTE:
+		EACH_LANE(lane, lanes)
+			yes |= (uint32_t)!!walk->state->value[first + lane] << lane;
+		EACH_LANE(lane, lanes)
+			walk->state->outcome[first + lane] =
+				lane_vote(cut_of(walk, first + lane)->operation, lanes, yes);
+		return;
+	case PTX_CUT_SHFL:
+		EACH_LANE(lane, lanes)
+			shuffle_one(walk, first, lane, lanes);
+		return;
+	case PTX_CUT_MATCH_ANY:
+		match_any(walk, cut, first, lanes);
+		return;
+	case PTX_CUT_MATCH_ALL:
+		EACH_LANE(lane, lanes)
+			if (value_of(walk, cut, first + lane) != value)
+				yes = 1;
+		outcome(walk, first, lanes, yes ? 0 : lanes, yes ? 0 : lanes);
+		return;
+	case PTX_CUT_REDUX:
+		EACH_LANE(lane, lanes & (lanes - 1))
+			value = lane_reduce(cut->operation, value,
+					    walk->state->value[first + lane]);
+		outcome(walk, first, lanes, value, 0);
+		return;
+	case PTX_CUT_ELECT:
+		outcome(walk, first, lanes, lowest, 1U << lowest);
+		return;
+	default:
+		outcome(walk, first, lanes, lanes, 0);
+	}
+}
+
+/* All lanes of a warp are at the same cut, and it is for all of them. */
+static void meet_all(const struct walk *walk, const struct ptx_cut *cut, uint32_t first)
+{
+	if (cut->kind == PTX_CUT_SHFL && (cut->fixed & PTX_FIXED_BC) == PTX_FIXED_BC)
+		shuffle_fixed(walk->state, cut, first);
+	else if (cut->kind != PTX_CUT_SYNC)
+		meet(walk, first, UINT32_MAX);
+}
+
+/* Return: the lanes of a warp that are at any cut: they have not ended */
+static uint32_t live_of(const struct walk *walk, uint32_t first)
+{
+	uint32_t count = walk->threads - first < PTX_WARP ? walk->threads - first : PTX_WARP;
+	uint32_t live = 0;
+
+	for (uint32_t lane = 0; lane < count; lane++)
+		live |= (uint32_t)!!walk->state->next[first + lane] << lane;
+	return live;
+}
+
+/* Return: the lanes that a lane meets, if all are at operations of that kind and mask; else 0 */
+static uint32_t all_here(const struct walk *walk, uint32_t first, uint32_t lane, uint32_t live)
+{
+	uint32_t mask = mask_of(walk, first + lane), kind = cut_of(walk, first + lane)->kind;
+
+	EACH_LANE(other, mask & live)
+		if (cut_of(walk, first + other)->kind != kind ||
+		    mask_of(walk, first + other) != mask)
+			return 0;
+	return mask & live;
+}
+
+/* Return: the lanes that are at the same activemask as the lowest that is at one */
+static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live)
+{
+	uint32_t same = 0, site = 0;
+
+	EACH_LANE(lane, live) {
+		if (cut_of(walk, first + lane)->kind != PTX_CUT_SITE)
+			continue;
+		if (!same)
+			site = walk->state->next[first + lane];
+		same |= (uint32_t)(walk->state->next[first + lane] == site) << lane;
+	}
+	return same;
+}
+
+/* Return: the cut that all lanes of a warp are at, if the text says that it is for all; or NULL */
+static const struct ptx_cut *same_cut(const struct walk *walk, uint32_t first, uint32_t live)
+{
+	const uint32_t *next = walk->state->next + first;
+	const struct ptx_cut *cut = &walk->cuts[*next];
+	uint32_t differs = 0;
+
+	if (live != UINT32_MAX || !(cut->fixed & PTX_FIXED_MASK) || cut->mask != UINT32_MAX)
+		return NULL;
+	for (uint32_t lane = 1; lane < PTX_WARP; lane++)
+		differs |= next[lane] ^ *next;
+	return differs ? NULL : cut;
+}
+
+/* Computes what lanes of a warp wait for, if it is complete. Return: the lanes that can go on */
+static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t live)
+{
+	const struct ptx_cut *same = same_cut(walk, first, live);
+	uint32_t ready = 0, looked_at = 0, lanes;
+
+	if (same) {
+		meet_all(walk, same, first);
+		return live;
+	}
+
+	EACH_LANE(lane, live) {
+		uint32_t kind = cut_of(walk, first + lane)->kind;
+
+		if (kind == PTX_CUT_TURN)
+			ready |= 1U << lane;
+		if (looked_at >> lane & 1 || kind < PTX_CUT_SYNC || kind == PTX_CUT_SITE)
+			continue;
+		lanes = all_here(walk, first, lane, live);
+		if (lanes)
+			meet(walk, first, lanes);
+		ready |= lanes;
+		looked_at |= lanes;
+	}
+	if (!ready) {
+		ready = same_site(walk, first, live);
+		if (ready)
+			meet(walk, first, ready);
+	}
+	return ready;
+}
+
+/* Lets lanes go on: those side by side that are at the same cut, as a loop. */
+static void go_lanes(const struct walk *walk, uint32_t first, uint32_t lanes)
+{
+	const uint32_t *next = walk->state->next + first;
+
+	while (lanes) {
+		uint32_t lane = __builtin_ctz(lanes), end = lane, from = next[lane];
+
+		for (; end < PTX_WARP && lanes >> end & 1; end++)
+			if (next[end] != from)
+				from = PTX_CUT_ANY;
+		go(walk, from, first + lane, first + end);
+		lanes &= end < PTX_WARP ? -1U << end : 0;
+	}
+}
+
+/* What barriers with a predicate give their threads. @number: of the cut that all are at, or 0 */
+static void barriers_red(const struct walk *walk, uint32_t number)
+{
+	uint32_t yes = 0, asked = 0, operation;
+
+	if (number && walk->cuts[number].kind != PTX_CUT_BARRIER_RED)
+		return;
+	for (uint32_t i = 0; i < walk->threads; i++)
+		if (cut_of(walk, i)->kind == PTX_CUT_BARRIER_RED) {
+			yes += !!walk->state->value[i];
+			asked++;
+		}
+	for (uint32_t i = 0; asked && i < walk->threads; i++) {
+		operation = cut_of(walk, i)->operation;
+		walk->state->outcome[i] = operation == PTX_RED_POPC ? yes :
+					  operation == PTX_RED_AND ? yes == asked : yes > 0;
+	}
+}
+
+/* No thread that is left can go on: names the first one that waits for lanes of its warp. */
+static void stuck(const struct walk *walk)
+{
+	struct ptx_thread *thread = walk->thread;
+	uint32_t i = 0;
+
+	while (cut_of(walk, i)->kind < PTX_CUT_SYNC)
+		i++;
+	thread->tid[0] = i % thread->ntid[0];
+	thread->tid[1] = i / thread->ntid[0] % thread->ntid[1];
+	thread->tid[2] = i / thread->ntid[0] / thread->ntid[1];
+	thread->named = 1;
+	run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED,
+		 "line %u: threads wait at different barriers, and for ever", cut_of(walk, i)->line);
+}
+
+/* Is each thread that has not ended at a barrier? @same: output, all at the same cut, or 0 */
+static bool at_barriers(const struct walk *walk, uint32_t *same)
+{
+	bool all = true;
+
+	*same = walk->state->next[0];
+	for (uint32_t i = 0; i < walk->threads; i++) {
+		if (walk->state->next[i] && cut_of(walk, i)->kind >= PTX_CUT_SYNC)
+			all = false;
+		if (walk->state->next[i] != *same)
+			*same = 0;
+	}
+	return all;
+}
+
+/* Opens barriers that all threads have come to. Return: as a part does */
+static uint64_t open_barriers(const struct walk *walk)
+{
+	uint32_t low = UINT32_MAX, high = 0, same;
+
+	if (!at_barriers(walk, &same))
+		stuck(walk);
+	barriers_red(walk, same);
+	if (same)
+		return go(walk, same, 0, walk->threads);
+	for (uint32_t first = 0; first < walk->threads; first += PTX_WARP)
+		go_lanes(walk, first, live_of(walk, first));
+	for (uint32_t i = 0; i < walk->threads; i++) {
+		uint32_t next = walk->state->next[i];
+
+		low = next < low ? next : low;
+		high = next > high ? next : high;
+	}
+	return low | (uint64_t)high << 32;
+}
+
+/* Lets each warp go on by itself, up to a barrier or its end, and then opens the barriers. */
+static uint64_t by_warps(const struct walk *walk)
+{
+	for (uint32_t first = 0; first < walk->threads; first += PTX_WARP)
+		for (;;) {
+			uint32_t live = live_of(walk, first);
+			uint32_t ready = live ? warp_ready(walk, first, live) : 0;
+
+			if (!ready)
+				break;
+			go_lanes(walk, first, ready);
+		}
+	return open_barriers(walk);
+}
+
+/* Do all threads name all lanes of their warps? */
+static bool masks_are_full(const struct walk *walk, const struct ptx_cut *cut)
+{
+	if (cut->fixed & PTX_FIXED_MASK)
+		return cut->mask == UINT32_MAX;
+	for (uint32_t i = 0; i < walk->threads; i++)
+		if (walk->state->mask[i] != UINT32_MAX)
+			return false;
+	return true;
+}
+
+/* All threads are at one cut. Can they go on together? Then they have what it gives. */
+static bool all_ready(const struct walk *walk, uint32_t number)
+{
+	const struct ptx_cut *cut = &walk->cuts[number];
+	uint32_t whole = walk->threads & -PTX_WARP;
+
+	if (cut->kind < PTX_CUT_SYNC) {
+		barriers_red(walk, number);
+		return true;
+	}
+	if (cut->kind != PTX_CUT_SITE && !masks_are_full(walk, cut))
+		return false;
+	for (uint32_t first = 0; first < whole; first += PTX_WARP)
+		meet_all(walk, cut, first);
+	if (whole < walk->threads)
+		meet(walk, whole, (1U << (walk->threads - whole)) - 1);
+	return true;
+}
+
+uint32_t ptx_run_cuts(struct ptx_thread *thread, const void *parameters, ptx_part *part,
+		      struct ptx_state *state, const struct ptx_cut *cuts)
+{
+	struct walk walk = { thread, parameters, part, state, cuts,
+			     thread->ntid[0] * thread->ntid[1] * thread->ntid[2] };
+	uint64_t at = part(thread, parameters, state, 0, 0, walk.threads);
+
+	while (at >> 32) {
+		uint32_t low = at, high = at >> 32;
+
+		at = low == high && all_ready(&walk, high) ? go(&walk, high, 0, walk.threads) :
+		     by_warps(&walk);
+	}
+	return state->wrong;
+}
