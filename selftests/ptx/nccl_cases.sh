@@ -12,7 +12,7 @@ echo "TAP version 13"
 echo "1..$(grep -c . "$2")"
 while read -r arguments; do
 	number=$((number + 1))
-	name=nccl.$(echo "$arguments" | sed 's/-[a-z]* *//g; s/ /_/g')
+	name=nccl.$(echo "$arguments" | sed 's/-[a-zA-Z] *//g; s/ /_/g')
 	# shellcheck disable=SC2086 # these are words
 	if "$program" -b 4 -e 65536 -n 1 $arguments >"$said" 2>&1 </dev/null &&
 	   grep -q '^# every value is right$' "$said"; then
