@@ -79,7 +79,9 @@
 #define cuStreamAddCallback		MEMCAST_PER_THREAD_STREAM(cuStreamAddCallback)
 #define cuStreamAttachMemAsync		MEMCAST_PER_THREAD_STREAM(cuStreamAttachMemAsync)
 #define cuStreamBeginCaptureToGraph	MEMCAST_PER_THREAD_STREAM(cuStreamBeginCaptureToGraph)
+#define cuStreamCopyAttributes		MEMCAST_PER_THREAD_STREAM(cuStreamCopyAttributes)
 #define cuStreamEndCapture		MEMCAST_PER_THREAD_STREAM(cuStreamEndCapture)
+#define cuStreamGetAttribute		MEMCAST_PER_THREAD_STREAM(cuStreamGetAttribute)
 #define cuStreamGetCtx			MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx)
 #define cuStreamGetCtx_v2		MEMCAST_PER_THREAD_STREAM(cuStreamGetCtx_v2)
 #define cuStreamGetDevice		MEMCAST_PER_THREAD_STREAM(cuStreamGetDevice)
@@ -88,6 +90,7 @@
 #define cuStreamGetPriority		MEMCAST_PER_THREAD_STREAM(cuStreamGetPriority)
 #define cuStreamIsCapturing		MEMCAST_PER_THREAD_STREAM(cuStreamIsCapturing)
 #define cuStreamQuery			MEMCAST_PER_THREAD_STREAM(cuStreamQuery)
+#define cuStreamSetAttribute		MEMCAST_PER_THREAD_STREAM(cuStreamSetAttribute)
 #define cuStreamSynchronize		MEMCAST_PER_THREAD_STREAM(cuStreamSynchronize)
 #define cuStreamWaitEvent		MEMCAST_PER_THREAD_STREAM(cuStreamWaitEvent)
 #else
@@ -1478,6 +1481,14 @@ typedef struct CUlaunchAttribute_st {
 } CUlaunchAttribute;
 typedef CUlaunchAttributeID CUkernelNodeAttrID;
 typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
+
+typedef CUlaunchAttributeID CUstreamAttrID;
+typedef CUlaunchAttributeValue CUstreamAttrValue;
+#define CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW	CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+#define CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY	CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+#define CU_STREAM_ATTRIBUTE_PRIORITY			CU_LAUNCH_ATTRIBUTE_PRIORITY
+#define CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP		CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+#define CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN		CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
 
 /* A launch: blocks in the grid, threads in a block, bytes of dynamic shared memory */
 typedef struct CUlaunchConfig_st {
@@ -2973,6 +2984,22 @@ CUresult CUDAAPI cuStreamGetCtx(CUstream hStream, CUcontext *pctx);
  */
 CUresult CUDAAPI cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx,
 				   CUgreenCtx *pGreenCtx);
+
+/**
+ * cuStreamSetAttribute() - set an attribute of a stream
+ * @hStream: any
+ * @attr: one of CU_STREAM_ATTRIBUTE_…
+ * @value: a priority is brought into the range; the others are kept, and have no effect
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE: another attribute, or a bad value.
+ */
+CUresult CUDAAPI cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+				      const CUstreamAttrValue *value);
+CUresult CUDAAPI cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+				      CUstreamAttrValue *value_out);
+
+/* Of two streams of one context */
+CUresult CUDAAPI cuStreamCopyAttributes(CUstream dst, CUstream src);
 
 /**
  * cuStreamAttachMemAsync() - attach managed memory to a stream

@@ -83,7 +83,9 @@
 #define cudaStreamAttachMemAsync		cudaStreamAttachMemAsync_ptsz
 #define cudaStreamBeginCaptureToGraph		cudaStreamBeginCaptureToGraph_ptsz
 #define cudaStreamBeginCapture			cudaStreamBeginCapture_ptsz
+#define cudaStreamCopyAttributes		cudaStreamCopyAttributes_ptsz
 #define cudaStreamEndCapture			cudaStreamEndCapture_ptsz
+#define cudaStreamGetAttribute			cudaStreamGetAttribute_ptsz
 #define cudaStreamGetCaptureInfo		cudaStreamGetCaptureInfo_ptsz
 #define cudaStreamGetDevice			cudaStreamGetDevice_ptsz
 #define cudaStreamGetFlags			cudaStreamGetFlags_ptsz
@@ -91,6 +93,7 @@
 #define cudaStreamGetPriority			cudaStreamGetPriority_ptsz
 #define cudaStreamIsCapturing			cudaStreamIsCapturing_ptsz
 #define cudaStreamQuery				cudaStreamQuery_ptsz
+#define cudaStreamSetAttribute			cudaStreamSetAttribute_ptsz
 #define cudaStreamSynchronize			cudaStreamSynchronize_ptsz
 #define cudaStreamUpdateCaptureDependencies	cudaStreamUpdateCaptureDependencies_ptsz
 #define cudaStreamWaitEvent			cudaStreamWaitEvent_ptsz
@@ -437,6 +440,13 @@ cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags);
 cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId);
 cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device);
+
+/* cuStreamSetAttribute, cuStreamGetAttribute, cuStreamCopyAttributes */
+cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+				   const cudaLaunchAttributeValue *value);
+cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+				   cudaLaunchAttributeValue *value_out);
+cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src);
 
 /* cuStreamQuery (cudaErrorNotReady: work is left), cuStreamSynchronize */
 cudaError_t cudaStreamQuery(cudaStream_t stream);

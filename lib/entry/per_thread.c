@@ -36,7 +36,17 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned in
 
 CUresult cuStreamQuery_ptsz(CUstream stream) { return cuStreamQuery(OR_OWN(stream)); }
 CUresult cuStreamSynchronize_ptsz(CUstream stream) { return cuStreamSynchronize(OR_OWN(stream)); }
+CUresult cuStreamCopyAttributes_ptsz(CUstream to, CUstream from)
+{
+	return cuStreamCopyAttributes(OR_OWN(to), OR_OWN(from));
+}
+
 FIRST(cuStreamGetPriority, (CUstream stream, int *priority), priority)
+FIRST(cuStreamSetAttribute, (CUstream stream, CUstreamAttrID attribute,
+			     const CUstreamAttrValue *value),
+      attribute, value)
+FIRST(cuStreamGetAttribute, (CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value),
+      attribute, value)
 FIRST(cuStreamGetFlags, (CUstream stream, unsigned int *flags), flags)
 FIRST(cuStreamGetId, (CUstream stream, unsigned long long *id), id)
 FIRST(cuStreamGetDevice, (CUstream stream, CUdevice *device), device)

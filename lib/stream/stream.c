@@ -4,11 +4,12 @@
 
 #include "capture.h"
 
-static int priority_in_range(int priority)
+/* Return: the priority that a stream gets when a program wants this one */
+int stream_priority(int wanted)
 {
-	if (priority > STREAM_PRIORITY_LEAST)
+	if (wanted > STREAM_PRIORITY_LEAST)
 		return STREAM_PRIORITY_LEAST;
-	return priority < STREAM_PRIORITY_GREATEST ? STREAM_PRIORITY_GREATEST : priority;
+	return wanted < STREAM_PRIORITY_GREATEST ? STREAM_PRIORITY_GREATEST : wanted;
 }
 
 static CUresult stream_create(CUstream *handle, unsigned int flags, int priority)
@@ -30,7 +31,7 @@ static CUresult stream_create(CUstream *handle, unsigned int flags, int priority
 	set_put(set);
 	if (!stream)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
-	stream->priority = priority_in_range(priority);
+	stream->priority = stream_priority(priority);
 	result = stream_publish(stream);
 	if (result == CUDA_SUCCESS)
 		*handle = stream->handle;
@@ -118,7 +119,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 	return WHOLE_CALL(synchronized(stream_synchronize(stream)), stream);
 }
 
-/* Reads a property of a stream that never changes. */
+/* Reads a property of a stream that never changes, or is atomic. */
 #define STREAM_GET(handle, output, expression)				\
 ({									\
 	struct stream *stream_;						\

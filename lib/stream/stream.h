@@ -28,6 +28,7 @@
 #include "context/context.h"
 
 struct stream;
+struct stream_attributes;
 struct branch;
 
 /* The streams of one context. */
@@ -64,12 +65,13 @@ struct stream {
 	unsigned long long id;
 	bool is_legacy;
 	unsigned int flags;
-	int priority;			/* between STREAM_PRIORITY_… */
+	atomic_int priority;		/* between STREAM_PRIORITY_… */
 	_Atomic(struct branch *) branch; /* in a capture (see capture.h), or NULL */
 	atomic_uint references;
 	pthread_mutex_t lock;		/* protects what follows */
 	pthread_cond_t changed;
 	struct work *first, **last;
+	struct stream_attributes *attributes; /* attribute.c; NULL: as they begin */
 	uint64_t queued, done;		/* numbers of the work queued and done so far */
 	bool has_worker;
 	bool ended;			/* takes no more work */
@@ -79,6 +81,9 @@ struct stream {
 /* The work that a call waits for: a mask. */
 #define WAIT_OWN	1U	/* the stream's own */
 #define WAIT_BEFORE	2U	/* other streams' work that new work here waits for */
+
+/* stream.c */
+int stream_priority(int wanted);
 
 /* worker.c */
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags);

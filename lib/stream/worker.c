@@ -38,6 +38,7 @@ void stream_put(struct stream *stream)
 	pthread_cond_destroy(&stream->changed);
 	pthread_mutex_destroy(&stream->lock);
 	set_put(stream->set);
+	free(stream->attributes);
 	free(stream);
 }
 

@@ -18,6 +18,7 @@ TEST_F(runtime_stream, streams)
 	unsigned int flags = 7;
 	int ran = 0, number = -1;
 	unsigned long long id = 0;
+	cudaLaunchAttributeValue value = { .priority = -2 };
 
 	EXPECT_RT(cudaErrorInvalidValue, cudaStreamCreate(NULL));
 	EXPECT_RT(cudaErrorInvalidValue, cudaStreamCreateWithFlags(&stream, 2));
@@ -34,6 +35,12 @@ TEST_F(runtime_stream, streams)
 	ASSERT_RT(cudaStreamSynchronize(stream));
 	EXPECT_EQ(1, ran);
 	EXPECT_RT(cudaErrorInvalidValue, cudaLaunchHostFunc(stream, NULL, NULL));
+	ASSERT_RT(cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &value));
+	ASSERT_RT(cudaStreamGetPriority(stream, &number));
+	EXPECT_EQ(-2, number);
+	ASSERT_RT(cudaStreamCopyAttributes(NULL, stream));
+	ASSERT_RT(cudaStreamGetAttribute(NULL, cudaLaunchAttributePriority, &value));
+	EXPECT_EQ(-2, value.priority);
 	EXPECT_RT(cudaSuccess, cudaStreamDestroy(stream));
 	EXPECT_RT(cudaErrorInvalidResourceHandle, cudaStreamDestroy(NULL));
 }

@@ -327,4 +327,76 @@ TEST_F(stream, what_it_is)
 	EXPECT_OK(cuStreamSynchronize(self->first));
 }
 
+TEST_F(stream, attributes_are_kept)
+{
+	CUstreamAttrValue value = {}, window = { .accessPolicyWindow = {
+		.base_ptr = self, .num_bytes = 4096, .hitRatio = 0.5,
+		.hitProp = CU_ACCESS_PROPERTY_PERSISTING,
+		.missProp = CU_ACCESS_PROPERTY_STREAMING } };
+	int priority = 0;
+
+	EXPECT_OK(cuStreamGetAttribute(self->first, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+				       &value));
+	EXPECT_EQ(CU_SYNC_POLICY_AUTO, value.syncPolicy);
+	EXPECT_OK(cuStreamGetAttribute(self->first, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+				       &value));
+	EXPECT_EQ(1, value.memSyncDomainMap.remote);
+	ASSERT_OK(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+				       &window));
+	value = (CUstreamAttrValue) { .syncPolicy = CU_SYNC_POLICY_YIELD };
+	ASSERT_OK(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+				       &value));
+	value = (CUstreamAttrValue) { .priority = -7 };
+	ASSERT_OK(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_PRIORITY, &value));
+	EXPECT_OK(cuStreamGetPriority(self->first, &priority));
+	EXPECT_EQ(-5, priority);
+
+	ASSERT_OK(cuStreamCopyAttributes(self->second, self->first));
+	EXPECT_OK(cuStreamGetPriority(self->second, &priority));
+	EXPECT_EQ(-5, priority);
+	EXPECT_OK(cuStreamGetAttribute(self->second, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+				       &value));
+	EXPECT_EQ(CU_SYNC_POLICY_YIELD, value.syncPolicy);
+	EXPECT_OK(cuStreamGetAttribute(self->second, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+				       &value));
+	EXPECT_EQ(0, memcmp(&value, &window, sizeof(value)));
+}
+
+TEST_F(stream, bad_attributes_change_nothing)
+{
+	CUstreamAttrValue value = { .accessPolicyWindow = {
+		.num_bytes = 1, .missProp = CU_ACCESS_PROPERTY_PERSISTING } };
+	CUstreamAttrValue zero = {}, before = { .cooperative = 7 };
+
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+					   &value), "missProp");
+	value.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_NORMAL;
+	value.accessPolicyWindow.hitRatio = 1.5;
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+					   &value), "hitRatio");
+	value.accessPolicyWindow.hitRatio = 1;
+	value.accessPolicyWindow.num_bytes = 1UL << 40;
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+					   &value), "num_bytes");
+	EXPECT_OK(cuStreamGetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+				       &value));
+	EXPECT_EQ(0, memcmp(&value, &zero, sizeof(value)));
+	value = (CUstreamAttrValue) { .syncPolicy = 5 };
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+					   &value), "no such policy");
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN,
+					   &value), "no such domain");
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
+		      "streams have no attribute");
+	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_PRIORITY, NULL),
+		      "NULL value");
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuStreamGetAttribute(self->first, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &before));
+	EXPECT_EQ(7, before.cooperative);
+	EXPECT_REASON(cuStreamGetAttribute(self->first, CU_STREAM_ATTRIBUTE_PRIORITY, NULL),
+		      "NULL output");
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuStreamCopyAttributes(self->first, (CUstream)0x77777777));
+}
+
 TEST_HARNESS_MAIN

@@ -11,6 +11,14 @@ FORWARD(cudaStreamGetFlags, (cudaStream_t stream, unsigned int *flags),
 	cuStreamGetFlags(stream, flags))
 FORWARD(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id), cuStreamGetId(stream, id))
 FORWARD(cudaStreamGetDevice, (cudaStream_t stream, int *device), cuStreamGetDevice(stream, device))
+FORWARD(cudaStreamSetAttribute, (cudaStream_t stream, cudaLaunchAttributeID attribute,
+				 const cudaLaunchAttributeValue *value),
+	cuStreamSetAttribute(stream, (CUstreamAttrID)attribute, (const CUstreamAttrValue *)value))
+FORWARD(cudaStreamGetAttribute, (cudaStream_t stream, cudaLaunchAttributeID attribute,
+				 cudaLaunchAttributeValue *value),
+	cuStreamGetAttribute(stream, (CUstreamAttrID)attribute, (CUstreamAttrValue *)value))
+FORWARD(cudaStreamCopyAttributes, (cudaStream_t to, cudaStream_t from),
+	cuStreamCopyAttributes(to, from))
 FORWARD(cudaStreamQuery, (cudaStream_t stream), cuStreamQuery(stream))
 FORWARD(cudaStreamSynchronize, (cudaStream_t stream), cuStreamSynchronize(stream))
 FORWARD(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),

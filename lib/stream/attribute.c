@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Attributes of streams. They are kept and read back; only the priority, which has a call of its
+ * own, is seen elsewhere. Which of them a stream has, and which values are bad, is from CUDA's
+ * documentation.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+
+struct stream_attributes {
+	CUaccessPolicyWindow window;
+	CUsynchronizationPolicy policy;
+	CUlaunchMemSyncDomainMap map;
+	CUlaunchMemSyncDomain domain;
+};
+
+static const struct stream_attributes initial = {
+	.policy = CU_SYNC_POLICY_AUTO,
+	.map = { .default_ = 0, .remote = 1 },
+};
+
+static CUresult bad(const char *what)
+{
+	return fail(CUDA_ERROR_INVALID_VALUE, "%s", what);
+}
+
+static CUresult window_check(const CUaccessPolicyWindow *window, CUdevice device)
+{
+	int most;
+	CUresult result;
+
+	result = cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE,
+				      device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (window->num_bytes > (size_t)most)
+		return bad("num_bytes is more than MAX_ACCESS_POLICY_WINDOW_SIZE");
+	if (!(window->hitRatio >= 0 && window->hitRatio <= 1))
+		return bad("hitRatio is not from 0 to 1");
+	if ((unsigned int)window->hitProp > CU_ACCESS_PROPERTY_PERSISTING)
+		return bad("unknown hitProp");
+	if ((unsigned int)window->missProp > CU_ACCESS_PROPERTY_STREAMING)
+		return bad("missProp is neither NORMAL nor STREAMING");
+	return CUDA_SUCCESS;
+}
+
+static CUresult check(int number, const CUlaunchAttributeValue *value, CUdevice device)
+{
+	switch (number) {
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		return window_check(&value->accessPolicyWindow, device);
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		return value->syncPolicy >= CU_SYNC_POLICY_AUTO &&
+		       value->syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC ? CUDA_SUCCESS :
+			bad("no such policy");
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		return CUDA_SUCCESS;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		return (unsigned int)value->memSyncDomain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE ?
+			CUDA_SUCCESS : bad("no such domain");
+	default:
+		return bad("streams have no attribute of this number");
+	}
+}
+
+/* With the stream's lock held. NULL: no memory */
+static struct stream_attributes *own(struct stream *stream)
+{
+	if (!stream->attributes) {
+		stream->attributes = malloc(sizeof(*stream->attributes));
+		if (stream->attributes)
+			*stream->attributes = initial;
+	}
+	return stream->attributes;
+}
+
+static CUresult attribute_store(struct stream *stream, int number,
+				const CUlaunchAttributeValue *value)
+{
+	struct stream_attributes *to = own(stream);
+
+	if (!to)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for attributes of a stream");
+	switch (number) {
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		to->window = value->accessPolicyWindow;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		to->policy = value->syncPolicy;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		stream->priority = stream_priority(value->priority);
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		to->map = value->memSyncDomainMap;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		to->domain = value->memSyncDomain;
+		break;
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult attribute_set(CUstream handle, int number, const CUlaunchAttributeValue *value)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = value ? check(number, value, (CUdevice)stream->set->device) : bad("NULL value");
+	if (result == CUDA_SUCCESS) {
+		pthread_mutex_lock(&stream->lock);
+		result = attribute_store(stream, number, value);
+		pthread_mutex_unlock(&stream->lock);
+	}
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute,
+			      const CUstreamAttrValue *value)
+{
+	return WHOLE_CALL(attribute_set(stream, attribute, value), stream, attribute, value);
+}
+
+static CUresult attribute_load(const struct stream *stream, int number,
+			       CUlaunchAttributeValue *value)
+{
+	const struct stream_attributes *from = stream->attributes ? stream->attributes : &initial;
+	CUlaunchAttributeValue found = {};
+
+	switch (number) {
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		found.accessPolicyWindow = from->window;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		found.syncPolicy = from->policy;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		found.priority = stream->priority;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		found.memSyncDomainMap = from->map;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		found.memSyncDomain = from->domain;
+		break;
+	default:
+		return bad("streams have no attribute of this number");
+	}
+	*value = found;
+	return CUDA_SUCCESS;
+}
+
+static CUresult attribute_get(CUstream handle, int number, CUlaunchAttributeValue *value)
+{
+	struct stream *stream;
+	CUresult result = stream_get(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&stream->lock);
+	result = value ? attribute_load(stream, number, value) : bad("NULL output");
+	pthread_mutex_unlock(&stream->lock);
+	stream_put(stream);
+	return result;
+}
+
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value)
+{
+	return WHOLE_CALL(attribute_get(stream, attribute, value), stream, attribute, value);
+}
+
+/* Locks one stream after the other: an attribute that changes meanwhile counts, or does not. */
+static CUresult copy_between(struct stream *to, struct stream *from)
+{
+	struct stream_attributes copy, *own_copy;
+
+	pthread_mutex_lock(&from->lock);
+	copy = from->attributes ? *from->attributes : initial;
+	pthread_mutex_unlock(&from->lock);
+	pthread_mutex_lock(&to->lock);
+	own_copy = own(to);
+	if (own_copy) {
+		*own_copy = copy;
+		to->priority = from->priority;
+	}
+	pthread_mutex_unlock(&to->lock);
+	return own_copy ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for attributes of a stream");
+}
+
+static CUresult attributes_copy(CUstream to, CUstream from)
+{
+	struct stream *target, *source;
+	CUresult result = stream_get(to, &target);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_get(from, &source);
+	if (result == CUDA_SUCCESS) {
+		result = target->set->context == source->set->context ?
+			copy_between(target, source) : bad("the streams have two contexts");
+		stream_put(source);
+	}
+	stream_put(target);
+	return result;
+}
+
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
+{
+	return WHOLE_CALL(attributes_copy(to, from), to, from);
+}
