@@ -311,24 +311,22 @@ static void sparse(void)
 	told("sparse", !*why, why);
 }
 
-static void unsupported(void)
+/* A kernel that cannot be translated: the log names the line, and what is lacking. */
+static void unsupported(const char *name, const char *head, const char *line, const char *words)
 {
-	static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n"
-				   ".visible .entry k() {\n.reg .b32 r;\nwgmma.fence.sync.aligned;\n"
-				   "ret;\n}\n";
 	const struct ptx_kernel *kernel;
+	struct ptx_log log = {};
 	struct ptx_code *code;
-	struct ptx_log log;
-	int result = load(text, sizeof(text) - 1, &code, &log);
 	bool good = false;
+	char text[512];
 
-	if (!result) {
-		result = object->kernel(code, "k", &kernel, &log);
-		good = result && strstr(log.text,
-					"kernel k: line 6: wgmma.fence.sync.aligned is not");
+	snprintf(text, sizeof(text), ".version 8.6\n.target sm_90a\n.address_size 64\n%s"
+		 ".visible .entry k() {\n.reg .b32 r;\n%s\nret;\n}\n", head, line);
+	if (!load(text, strlen(text), &code, &log)) {
+		good = object->kernel(code, "k", &kernel, &log) && strstr(log.text, words);
 		object->code_free(code);
 	}
-	told("unsupported", good, log.text);
+	told(name, good, log.text);
 }
 
 int main(int argc, char **argv)
@@ -340,7 +338,11 @@ int main(int argc, char **argv)
 	run_sequences();
 	numbers();
 	sparse();
-	unsupported();
+	unsupported("unsupported", "", "wgmma.fence.sync.aligned;",
+		    "kernel k: line 6: wgmma.fence.sync.aligned is not");
+	unsupported("unsupported_call", ".extern .func cudaGraphSetConditional(.param .b64 a);\n",
+		    "call.uni cudaGraphSetConditional, (0);",
+		    "kernel k: line 7: call.uni cudaGraphSetConditional is not");
 	cut_off();
 	changed();
 	large("many_registers", HEAD ".visible .entry k() { .reg .b32 %r<1000000>; ",

@@ -174,7 +174,7 @@ void translate_call(struct translator *t)
 
 		if (!defined || !defined->function->defined) {
 			if (!system_call(t, callee->symbol, results, list))
-				unsupported(t);
+				unsupported_about(t, callee->symbol);
 			return;
 		}
 		declared = &defined->function->parameters;

@@ -51,8 +51,11 @@ bool has_any(struct translator *t, const enum modifier *list, uint32_t count)
 	return found;
 }
 
-/* Notes the first instruction that memcast lacks; translation goes on with any value. */
-void unsupported(struct translator *t)
+/*
+ * Notes the first instruction that memcast lacks; translation goes on with any value. @about: a
+ * name that says what it lacks, or NULL
+ */
+void unsupported_about(struct translator *t, const struct symbol *about)
 {
 	struct ptx_log *log = &t->root->log;
 
@@ -60,12 +63,19 @@ void unsupported(struct translator *t)
 	if (t->root->failed)
 		return;
 	t->root->failed = true;
-	snprintf(log->text, sizeof(log->text), "%s %.*s: line %u: %.*s is not supported",
+	snprintf(log->text, sizeof(log->text), "%s %.*s: line %u: %.*s%s%.*s is not supported",
 		 t->function->kernel ? "kernel" : "function",
 		 (int)(t->function->symbol->length < 300 ? t->function->symbol->length : 300),
 		 t->function->symbol->name, t->at ? t->at->line : t->function->line,
 		 t->at ? (int)(t->at->text.length < 200 ? t->at->text.length : 200) : 4,
-		 t->at && t->at->text.at ? t->at->text.at : "this");
+		 t->at && t->at->text.at ? t->at->text.at : "this", about ? " " : "",
+		 about ? (int)(about->length < 200 ? about->length : 200) : 0,
+		 about ? about->name : "");
+}
+
+void unsupported(struct translator *t)
+{
+	unsupported_about(t, NULL);
 }
 
 static void take_modifiers(struct translator *t)
