@@ -974,6 +974,32 @@ typedef nvmlDeviceAddressingMode_v1_t nvmlDeviceAddressingMode_t;
  */
 nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode);
 
+/* ---- where a device is */
+
+typedef struct {
+	unsigned int version;		/* nvmlPlatformInfo_v2 */
+	unsigned char ibGuid[16];
+	unsigned char chassisSerialNumber[16];
+	unsigned char slotNumber;
+	unsigned char trayIndex;
+	unsigned char hostId;
+	unsigned char peerType;
+	unsigned char moduleId;
+} nvmlPlatformInfo_v2_t;
+typedef nvmlPlatformInfo_v2_t nvmlPlatformInfo_t;
+
+#define nvmlPlatformInfo_v2	NVML_STRUCT_VERSION(PlatformInfo, 2)
+
+/**
+ * nvmlDeviceGetPlatformInfo() - a device's place in a rack
+ * @device: which
+ * @info: input: version; output: zeros, as there is no rack, and 1 as the host's number
+ *
+ * Return: NVML_SUCCESS; NVML_ERROR_ARGUMENT_VERSION_MISMATCH, also for version 1.
+ * Source: recorded (nvidia-smi), but for the module's number.
+ */
+nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info);
+
 /* ---- instances of devices (MIG): none */
 
 #define NVML_DEVICE_MIG_DISABLE	0

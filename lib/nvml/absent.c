@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Features that hardware may have and memcast lacks: events, instances of devices (MIG),
- * confidential computing, units, host cards, excluded devices, remapped rows, addressing modes.
+ * confidential computing, units, host cards, excluded devices, remapped rows, addressing modes,
+ * racks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,28 @@ static nvmlReturn_t addressing_mode(nvmlDevice_t device, nvmlDeviceAddressingMod
 nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode)
 {
 	return CALL(addressing_mode(device, mode));
+}
+
+/* ---- no rack */
+
+static nvmlReturn_t platform_info(nvmlDevice_t device, nvmlPlatformInfo_t *info)
+{
+	unsigned int nothing;
+	nvmlReturn_t result;
+
+	if (!info)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	if (info->version != nvmlPlatformInfo_v2)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", info->version);
+	result = zero_of(device, &nothing);
+	if (result == NVML_SUCCESS)
+		*info = (nvmlPlatformInfo_t) { .version = info->version, .hostId = 1 };
+	return result;
+}
+
+nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info)
+{
+	return CALL(platform_info(device, info));
 }
 
 /* ---- no instances of devices */

@@ -402,4 +402,24 @@ TEST_F(nvml, memory_without_errors_or_page_tables_of_the_host)
 	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetAddressingMode(device, NULL));
 }
 
+TEST_F(nvml, no_rack)
+{
+	nvmlPlatformInfo_t info = { .version = nvmlPlatformInfo_v2, .slotNumber = 7,
+				    .chassisSerialNumber = "x" };
+	nvmlDevice_t device;
+
+	ASSERT_GOOD(nvmlDeviceGetHandleByIndex_v2(0, &device));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetPlatformInfo(NULL, &info));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetPlatformInfo(device, NULL));
+	EXPECT_EQ(7, info.slotNumber);
+	EXPECT_GOOD(nvmlDeviceGetPlatformInfo(device, &info));
+	EXPECT_EQ(0, info.slotNumber);
+	EXPECT_EQ(1, info.hostId);
+	EXPECT_EQ('\0', info.chassisSerialNumber[0]);
+	info = (nvmlPlatformInfo_t) { .version = 1, .slotNumber = 7 };
+	EXPECT_NVML(NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
+		    nvmlDeviceGetPlatformInfo(device, &info));
+	EXPECT_EQ(7, info.slotNumber);
+}
+
 TEST_HARNESS_MAIN
