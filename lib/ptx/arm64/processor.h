@@ -8,6 +8,12 @@
 #include <time.h>
 
 /*
+ * Bytes of a thread's stack for functions of ptx/run/ that it calls, and what they call. Frames are
+ * larger than those of x86-64: a failed look-up of a window does not get by with 4 KiB.
+ */
+#define FRAME_SLACK	16384U
+
+/*
  * Return: cycles of a constant rate. The counter that programs may read has 25 MHz on some
  * processors, too few for kernels that wait for a number of cycles: the clock counts nanoseconds.
  */

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "inside.h"
+#include "processor.h"
 
 #define ALTERNATE_BYTES	(64UL << 10)
-#define FRAME_SLACK	4096U		/* for functions of this folder, which a thread calls */
 #define SERIAL_STACK	(256U << 10)
 #define STACK_LEAST	(16U << 10)	/* of a kernel whose frame is not known */
 /*

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <x86intrin.h>
 
+/* Bytes of a thread's stack for functions of ptx/run/ that it calls, and what they call */
+#define FRAME_SLACK	4096U
+
 /* Return: cycles of a constant rate */
 static inline uint64_t processor_clock(void)
 {
