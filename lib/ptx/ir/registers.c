@@ -283,10 +283,30 @@ static void collect(struct flow *flow, struct symbol *symbol, uint32_t block, bo
 		flow->kept[symbol->flow.exposed - 1] = symbol;
 }
 
+/* May a thread that has been at a label come to what is before it again? */
+static bool is_in_loop(const struct flow *flow, uint32_t index)
+{
+	for (uint32_t i = index + 1; i < flow->statements; i++) {
+		const struct statement *at = flow->at[i];
+		struct symbol *label;
+
+		if (at->kind == STATEMENT_LABEL)
+			continue;
+		if (word_is(&at->name, "brx"))
+			return true;
+		if (!word_is(&at->name, "bra") || at->operands[0].kind != OPERAND_NAME)
+			continue;
+		label = scope_find(at->scope, at->operands[0].name.at, at->operands[0].name.length);
+		if (!label || label->kind != SYMBOL_LABEL || label->count < index)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A register that some block reads before it writes it may be one that a thread has at a cut: it is
  * kept there, and so is in memory. One that is written in one place, before the block of a label
- * that is the only cut, does not change from then on. Return: false: no memory.
+ * that is the only cut and in no outer loop, does not change from then on. Return: false: no memory.
  */
 static bool find_kept(struct flow *flow, struct kept *kept)
 {
@@ -303,7 +323,7 @@ static bool find_kept(struct flow *flow, struct kept *kept)
 			kept->at[kept->count++] = kept->at[i];
 	for (uint32_t i = 0; i < flow->statements; i++) {
 		cuts += flow->at[i]->cut > 0;
-		if (flow->at[i]->kind == STATEMENT_LABEL && flow->at[i]->cut)
+		if (flow->at[i]->kind == STATEMENT_LABEL && flow->at[i]->cut && !is_in_loop(flow, i))
 			before = flow->block_of[i];
 	}
 	for (uint32_t i = 0; i < kept->count; i++) {

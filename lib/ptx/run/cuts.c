@@ -9,6 +9,7 @@
 #include "lanes.h"
 
 #define LOOP_LEAST	8	/* fewer threads than that run one by one */
+#define WARP_TURNS	64	/* of a warp, before the next one has its turns */
 
 struct walk {
 	struct ptx_thread *thread;
@@ -321,18 +322,41 @@ static uint64_t open_barriers(const struct walk *walk)
 	return low | (uint64_t)high << 32;
 }
 
-/* Lets each warp go on by itself, up to a barrier or its end, and then opens the barriers. */
+/* Does not come back if the launch has failed in another block. */
+static void leave_if_failed(const struct walk *walk)
+{
+	if (walk->thread->block->runner->grid->failed)
+		ptx_run_poll(walk->thread);
+}
+
+/* Lets a warp go on by itself, some times. Return: might it have gone on? */
+static bool warp_goes_on(const struct walk *walk, uint32_t first)
+{
+	for (uint32_t turn = 0; turn < WARP_TURNS; turn++) {
+		uint32_t live = live_of(walk, first);
+		uint32_t ready = live ? warp_ready(walk, first, live) : 0;
+
+		if (!ready)
+			return turn;
+		go_lanes(walk, first, ready);
+	}
+	return true;
+}
+
+/*
+ * Lets each warp go on by itself, up to a barrier or its end, and then opens the barriers. A warp
+ * that waits for another one, at a word, may be ready all the time.
+ */
 static uint64_t by_warps(const struct walk *walk)
 {
-	for (uint32_t first = 0; first < walk->threads; first += PTX_WARP)
-		for (;;) {
-			uint32_t live = live_of(walk, first);
-			uint32_t ready = live ? warp_ready(walk, first, live) : 0;
+	bool any = true;
 
-			if (!ready)
-				break;
-			go_lanes(walk, first, ready);
-		}
+	while (any) {
+		leave_if_failed(walk);
+		any = false;
+		for (uint32_t first = 0; first < walk->threads; first += PTX_WARP)
+			any |= warp_goes_on(walk, first);
+	}
 	return open_barriers(walk);
 }
 
@@ -376,6 +400,7 @@ uint32_t ptx_run_cuts(struct ptx_thread *thread, const void *parameters, ptx_par
 	while (at >> 32) {
 		uint32_t low = at, high = at >> 32;
 
+		leave_if_failed(&walk);
 		at = low == high && all_ready(&walk, high) ? go(&walk, high, 0, walk.threads) :
 		     by_warps(&walk);
 	}
