@@ -58,7 +58,9 @@ struct fiber {
 	/* at its last poll: what it had looked at and seen there, and done */
 	uint64_t last_looked, last_word;
 	uint32_t last_deeds;
-	uint64_t due;			/* when the time ends that it asked for by nanosleep */
+	/* nanosleeps since it last looked at a word, up to a number; when it came there */
+	uint32_t sleeps;
+	uint64_t only_sleeps;
 	/* for MEMCAST_PTX_CHECK: its local variables, and what it got from the stack otherwise */
 	struct ptx_local *locals;
 	uint64_t taken_start, taken_end;
@@ -161,7 +163,6 @@ struct runner {
 	struct fiber *current;
 	struct cluster *active, *spare;
 	uint32_t spares;
-	uint64_t due;			/* of the threads of this round that wait for it, the first */
 	void (*call)(void *data);	/* what a fiber wants to run on that stack */
 	void *call_data;
 	sigjmp_buf back, peek_back;
@@ -191,7 +192,7 @@ struct waiting {
 };
 
 bool has_progressed(struct fiber *fiber);
-bool delay(struct fiber *fiber, uint32_t nanoseconds);
+bool only_delays(struct fiber *fiber, uint32_t nanoseconds);
 void wait_outside(struct runner *runner, struct waiting *waiting);
 void wait_over(const struct runner *runner, struct waiting *waiting);
 

@@ -135,11 +135,9 @@ void ptx_run_poll(struct ptx_thread *thread)
 /* Any time from 0 to twice that is right. */
 void ptx_run_nanosleep(struct ptx_thread *thread, uint32_t nanoseconds)
 {
-	if (!thread->looked_at && delay(fiber_of(thread), nanoseconds))
+	if (only_delays(fiber_of(thread), nanoseconds))
 		thread->block->happened = true;
 	ptx_run_poll(thread);
-	/* a loop that looks there again waits; one that does not is there for the time alone */
-	thread->looked_at = 0;
 }
 
 void ptx_run_exit(struct ptx_thread *thread)
@@ -300,10 +298,8 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 	uint32_t rounds = 0;
 
 	while (!grid->failed) {
-		bool happened;
+		bool happened = all_rounds(runner);
 
-		runner->due = 0;
-		happened = all_rounds(runner);
 		if (happened) {
 			wait_over(runner, &waiting);
 			/* what goes on may still wait for a block that has not started */

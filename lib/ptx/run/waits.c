@@ -19,8 +19,8 @@
 #define SLEEP_NS	50000UL
 #define SLEEP_MOST_NS	50000000UL
 #define TELL_NS		1000000000UL
-#define DELAY_NS	60000UL		/* about as long as the shortest sleep takes */
-#define LATE_NS		1000000UL	/* so late, a thread makes up for it */
+#define DELAY_NS	50000UL		/* about as long as the shortest sleep takes */
+#define SLEEPS		8
 #define GROUPS		6
 
 /* Threads that wait for the same */
@@ -42,6 +42,12 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return time.tv_sec * 1000000000UL + time.tv_nsec;
+}
+
+/* Return: the word that a thread has looked at last, with its size; 0: none */
+static uint64_t looked_at(const struct fiber *fiber)
+{
+	return fiber->at.looked_at & ~PTX_LOOKED_BEFORE;
 }
 
 static void add(struct groups *groups, enum waits_for kind, uint64_t what,
@@ -72,7 +78,7 @@ static void look_at_block(struct groups *groups, const struct ptx_block *block)
 		const struct fiber *fiber = &block->fibers[i];
 
 		if (fiber->state == FIBER_READY)
-			add(groups, POLLS, fiber->at.looked_at, fiber);
+			add(groups, POLLS, looked_at(fiber), fiber);
 		else if (fiber->state == FIBER_WAITS &&
 			 block->warps[fiber->at.warpid].waiting >> fiber->at.laneid & 1)
 			add(groups, WITH_LANES, 0, fiber);
@@ -116,7 +122,7 @@ static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
 		return 0;
 	}
 	runner->peeks = true;
-	word = load_word(thread->looked_at);
+	word = load_word(thread->looked_at & ~PTX_LOOKED_BEFORE);
 	runner->peeks = false;
 	return word;
 }
@@ -125,7 +131,7 @@ static void describe_address(const struct runner *runner, const struct fiber *fi
 			     size_t size)
 {
 	const struct ptx_run_host *host = runner->grid->launch->host;
-	uint64_t address = fiber->at.looked_at & PTX_LOOKED_ADDRESS;
+	uint64_t address = looked_at(fiber) & PTX_LOOKED_ADDRESS;
 	uint64_t offset = address - (uintptr_t)fiber->at.block->cluster->shared;
 	char memory[96] = "";
 
@@ -204,7 +210,7 @@ static void tell(const struct runner *runner, struct waiting *waiting, uint64_t 
  */
 bool has_progressed(struct fiber *fiber)
 {
-	uint64_t word = word_at(fiber->at.block->runner, &fiber->at), looked = fiber->at.looked_at;
+	uint64_t word = word_at(fiber->at.block->runner, &fiber->at), looked = looked_at(fiber);
 	bool same = looked == fiber->last_looked && word == fiber->last_word &&
 		    fiber->at.deeds == fiber->last_deeds;
 
@@ -215,29 +221,27 @@ bool has_progressed(struct fiber *fiber)
 }
 
 /*
- * A thread asks for time, and looks at no word: it does not wait for others. Its times add up, so
- * that the runner sleeps where that is shorter than all of them. Return: may it go on at once?
+ * Does a thread sleep for the time's sake, and wait for nobody? It has looked at no word for some
+ * sleeps, and they are shorter than the shortest one of the machine's. After a second it is taken for
+ * one that waits, for a word that nobody knows: it may hang.
  */
-bool delay(struct fiber *fiber, uint32_t nanoseconds)
+bool only_delays(struct fiber *fiber, uint32_t nanoseconds)
 {
-	struct runner *runner = fiber->at.block->runner;
-	uint64_t time = now();
+	uint64_t looked_at = fiber->at.looked_at;
 
-	if (fiber->due + LATE_NS < time)
-		fiber->due = time - LATE_NS;
-	fiber->due += nanoseconds;
-	if (fiber->due < time + DELAY_NS)
-		return true;
-	if (!runner->due || fiber->due < runner->due)
-		runner->due = fiber->due;
-	return false;
-}
-
-static void sleep_until(uint64_t time)
-{
-	const struct timespec until = { time / 1000000000, time % 1000000000 };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	if (looked_at && !(looked_at & PTX_LOOKED_BEFORE)) {
+		fiber->at.looked_at = looked_at | PTX_LOOKED_BEFORE;
+		fiber->sleeps = 0;
+		return false;
+	}
+	if (nanoseconds >= DELAY_NS)
+		return false;
+	if (fiber->sleeps < SLEEPS) {
+		if (++fiber->sleeps < SLEEPS)
+			return false;
+		fiber->only_sleeps = now();
+	}
+	return now() - fiber->only_sleeps < TELL_NS;
 }
 
 /*
@@ -250,11 +254,6 @@ void wait_outside(struct runner *runner, struct waiting *waiting)
 	struct timespec nap = {};
 	uint64_t time, waited, sleep, round;
 
-	if (runner->due) {
-		time = now() + SLEEP_MOST_NS;
-		sleep_until(runner->due < time ? runner->due : time);
-		return;
-	}
 	if (++waiting->rounds < YIELDS) {
 		sched_yield();
 		return;
