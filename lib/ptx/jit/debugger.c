@@ -43,6 +43,7 @@ void __jit_debug_register_code(void)
 }
 
 static pthread_mutex_t gdb_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects gdb's list */
+static pthread_mutex_t perf_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects perf's file */
 
 /* gdb reads an object as a linker leaves it: the section of code has an address. */
 static void place(void *object, size_t size, uintptr_t text)
@@ -116,20 +117,30 @@ static const struct symbol *symbol_of(const struct ptx_code *code, const char *n
 	return NULL;
 }
 
-/* Opens the file where perf looks for names, unless another user has put something there. */
+/*
+ * Opens the file where perf looks for names, unless another user has put something there: a link, a
+ * pipe, which would wait for a reader, or one more name of a file of this user's. What an earlier
+ * process of the same number has left is emptied. With the perf_lock.
+ */
 static FILE *perf_open(void)
 {
+	static pid_t opened;
 	struct stat about;
+	pid_t pid = getpid();
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid())
-		return fdopen(fd, "a");
-	if (fd >= 0)
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &about) || !S_ISREG(about.st_mode) || about.st_uid != geteuid() ||
+	    about.st_nlink != 1 || (opened != pid && ftruncate(fd, 0))) {
 		close(fd);
-	return NULL;
+		return NULL;
+	}
+	opened = pid;
+	return fdopen(fd, "a");
 }
 
 void perf_add(const struct ptx_code *code, const void *object, size_t size, uintptr_t text)
@@ -141,6 +152,7 @@ void perf_add(const struct ptx_code *code, const void *object, size_t size, uint
 	if (!elf_open(&elf, object, size))
 		return;
 	symbols = elf_symbols(&elf);
+	pthread_mutex_lock(&perf_lock);
 	file = perf_open();
 	for (uint64_t i = 0; file && i < symbols.count; i++) {
 		const Elf64_Sym *at = &symbols.at[i];
@@ -153,4 +165,5 @@ void perf_add(const struct ptx_code *code, const void *object, size_t size, uint
 	}
 	if (file)
 		fclose(file);
+	pthread_mutex_unlock(&perf_lock);
 }
