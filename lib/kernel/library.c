@@ -68,19 +68,22 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 		pthread_mutex_unlock(&modules_lock);
 		module_end(new);
 		module_put(new);
+		module_put(new);
 		return fail(CUDA_ERROR_INVALID_HANDLE, "the library was unloaded meanwhile");
 	}
 	other = module_in(library, new->context);
-	if (!other) {
+	if (other) {
+		other->references++;
+	} else {
 		settings_inherit(library, new);
 		new->sibling = library->modules;
 		library->modules = new;
 	}
 	*module = other ? other : new;
-	(*module)->references++;
 	pthread_mutex_unlock(&modules_lock);
 	if (other) {
 		module_end(new);
+		module_put(new);
 		module_put(new);
 	}
 	return CUDA_SUCCESS;

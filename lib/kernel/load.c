@@ -147,7 +147,7 @@ CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned in
 		return result;
 	load_log(count, options, values, *log.text ? log.text : complaint.text);
 	if (option_has(count, options, CU_JIT_WALL_TIME, &at))
-		values[at] = NULL;	/* 0.0 ms: nothing is compiled */
+		values[at] = NULL;	/* 0.0 ms: none of it is PTX's */
 	return result;
 }
 
@@ -168,9 +168,11 @@ static CUresult load_module(CUmodule *handle, const void *data, size_t bytes, un
 		result = load_image(data, bytes, slot->device, count, options, values, &image);
 	if (result == CUDA_SUCCESS)
 		result = module_new(image, slot, false, &module);
-	if (result == CUDA_SUCCESS)
-		*handle = module->handle;
-	return result;
+	if (result != CUDA_SUCCESS)
+		return result;
+	*handle = module->handle;
+	module_put(module);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)

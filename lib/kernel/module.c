@@ -86,14 +86,13 @@ static struct module *list_add(struct module *module)
 	return dead;
 }
 
-/* @image: the module takes the caller's reference, also on failure */
+/* @image: the module takes the caller's reference, also on failure; @new: with one for the caller */
 CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		    struct module **new)
 {
 	struct module *module = calloc(1, sizeof(*module)), *dead, *next;
 	CUmoduleLoadingMode mode;
 	CUresult result;
-	bool eager;
 
 	if (!module) {
 		image_put(image);
@@ -116,9 +115,8 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		module_put(module);
 		return result;
 	}
-	/* it keeps the module while its kernels are compiled */
-	eager = cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_EAGER_LOADING;
-	module->references += eager;
+	/* the caller's: once the module is in the list, another thread may end it */
+	module->references++;
 	for (uint32_t i = 0; i < image->kernels_count; i++)
 		module->functions[i] = (struct function) {
 			.head.kind = HANDLE_FUNCTION, .module = module,
@@ -132,10 +130,8 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		next = dead->next;
 		module_put(dead);
 	}
-	if (eager) {
+	if (cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_EAGER_LOADING)
 		module_compile_all(module);
-		module_put(module);
-	}
 	*new = module;
 	return CUDA_SUCCESS;
 }
