@@ -203,8 +203,8 @@ static void print_callers(FILE *to, const struct regions *regions, uintptr_t sta
 	}
 }
 
-/* Return: has the thread stopped within a second? */
-static bool stop(pid_t tid)
+/* Return: has the thread stopped within a second? @signal: that it was about to get, or 0 */
+static bool stop(pid_t tid, int *signal)
 {
 	const struct timespec moment = { .tv_nsec = 10000000 };
 	int status;
@@ -213,8 +213,11 @@ static bool stop(pid_t tid)
 		return false;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	for (int i = 0; i < 100; i++) {
-		if (waitpid(tid, &status, WNOHANG | __WALL) == tid)
+		if (waitpid(tid, &status, WNOHANG | __WALL) == tid) {
+			/* a stop by PTRACE_INTERRUPT has an event in the bits above */
+			*signal = status >> 16 ? 0 : WSTOPSIG(status);
 			return WIFSTOPPED(status);
+		}
 		nanosleep(&moment, NULL);
 	}
 	return false;
@@ -224,8 +227,9 @@ void place_print(FILE *to, pid_t pid, pid_t tid)
 {
 	uintptr_t instruction, stack;
 	struct regions regions;
+	int signal;
 
-	if (!stop(tid))
+	if (!stop(tid, &signal))
 		return;
 	if (registers_read(tid, &instruction, &stack)) {
 		regions = read_regions(pid);
@@ -233,5 +237,5 @@ void place_print(FILE *to, pid_t pid, pid_t tid)
 		print_callers(to, &regions, stack);
 		free(regions.at);
 	}
-	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	ptrace(PTRACE_DETACH, tid, NULL, (void *)(long)signal);
 }
