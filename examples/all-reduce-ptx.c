@@ -25,7 +25,7 @@
 #define SHARE		(FLOATS / RANKS)
 #define ROUNDS		5
 
-/* In every kernel %rd2 is the number of this thread, and %rd3 that of all threads. */
+/* %rd2: the number of this thread; %rd3: how many threads there are */
 #define THREAD									\
 	"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"	\
 	"mad.lo.u32 %r4, %r1, %r2, %r3; cvt.u64.u32 %rd2, %r4;\n"		\

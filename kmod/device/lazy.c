@@ -246,8 +246,8 @@ int mc_lazy_fail(struct mc_call *call, int error, const struct mc_account *accou
 	if (account && !fits(&account->lazy, chunks, user_limit(account))) {
 		say_short();
 		return mc_fail(call, error,
-			       "%lu MiB or more that are touched first cannot be had: %s user's memories have taken %lu of %lu MiB; memcast-vm --memory or lazy_user_mib gives more",
-			       chunks << mib, account == call->client->account ? "this" : "another",
+			       "%lu MiB or more that are touched first cannot be had: %s memories have taken %lu of %lu MiB; memcast-vm --memory or lazy_user_mib gives more",
+			       chunks << mib, account == call->client->account ? "this user's" : "the owner's",
 			       atomic_long_read(&account->lazy) << mib,
 			       user_limit(account) << mib);
 	}

@@ -85,7 +85,7 @@ static int beside_rows(size_t width, size_t range)
 {
 	CUdeviceptr device;
 	CUDA_MEMCPY2D copy = {
-		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = 2 * 4096,
+		.srcMemoryType = CU_MEMORYTYPE_HOST, .srcPitch = 2 * PAGE,
 		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = width,
 		.WidthInBytes = width, .Height = 2,
 	};
@@ -94,27 +94,27 @@ static int beside_rows(size_t width, size_t range)
 	registered(&device);
 	if (cuMemAlloc(&copy.dstDevice, 2 * width))
 		return 0;
-	rows = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	rows = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	copy.srcHost = rows;
-	if (cuMemHostRegister(rows + 4096, range, 0) || munmap(rows + 4096, range))
+	if (cuMemHostRegister(rows + PAGE, range, 0) || munmap(rows + PAGE, range))
 		return 0;
-	map_anew(rows + 4096, range);
+	map_anew(rows + PAGE, range);
 	return !cuMemcpy2D(&copy);
 }
 
 static int between_rows(void)
 {
-	return beside_rows(64, 4096);
+	return beside_rows(64, PAGE);
 }
 
 static int end_of_row(void)
 {
-	return beside_rows(4096 + 1, 4096);
+	return beside_rows(PAGE + 1, PAGE);
 }
 
 static int start_of_row(void)
 {
-	return beside_rows(64, 4096 + 1);
+	return beside_rows(64, PAGE + 1);
 }
 
 static int fill(void)

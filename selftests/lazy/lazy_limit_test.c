@@ -282,7 +282,7 @@ TEST_F(lazy_limit, memory_of_another_user)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
 		  cuMemsetD32(ADDRESS(mapped(handle, SIZE, 0)), 1, 4 * CHUNK / 4));
 	read_file(text, sizeof(text), LOG);
-	EXPECT_SAYS(text, "another user's memories have taken 0 of 6 MiB");
+	EXPECT_SAYS(text, "the owner's memories have taken 0 of 6 MiB");
 	send_number(link, 0);
 	EXPECT_EQ(0, reap_child(owner));
 	peer_close(link);
