@@ -43,7 +43,7 @@ for words in "unshare -m" "unshare -rm"; do
 	[ ${#namespace[@]} -gt 0 ] || ! $words true 2>/dev/null || read -ra namespace <<<"$words"
 done
 
-plan vm 26
+plan vm 25
 
 # ---- packed files: one boot, of a program whose name begins with "-"
 
