@@ -38,7 +38,7 @@ else
 fi
 
 # Both outputs are taken once nothing changes any more: a process waits, and the last process has
-# its memory.
+# its memory. The output that says so may have begun before.
 # shellcheck disable=SC2016	# for the machine's shell
 gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c \
 	-Lbuild/lib -lcuda >"$temp/said" 2>&1 &&
@@ -48,7 +48,7 @@ gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c \
 			grep -q "\"where\": *\"3\"" smi.json; do
 		kill -0 $! || exit; sleep 0.1
 	done
-	memcast-smi topo --json >topo.json && memcast-smi pool >pool &&
+	memcast-smi --json >smi.json && memcast-smi topo --json >topo.json && memcast-smi pool >pool &&
 		memcast-smi --html page.html && ! ls | grep part && memcast-smi >tables || exit
 	for words in "--html none/page.html" "-l 1 --html none/page.html" "-i 77" --nonsense; do
 		memcast-smi $words 2>>none
