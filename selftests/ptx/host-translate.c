@@ -350,6 +350,8 @@ int main(int argc, char **argv)
 	large("long_name", HEAD ".visible .entry ", "name", 1 << 18, "() { ret; }\n", 0);
 	large("deep_scopes", HEAD ".visible .entry k() { ", "{", 100000, "ret; }\n", INVALID_PTX);
 	large("deep_parentheses", HEAD ".global .u32 x = ", "(", 1000000, "1;\n", INVALID_PTX);
+	large("values_of_a_predicate", HEAD ".global .pred p = ", "1", 1,
+	      "; .visible .entry k() { ret; }\n", INVALID_PTX);
 	large("many_statements", HEAD ".visible .entry j() { .reg .b32 a; ", "add.u32 a, a, 1; ",
 	      1 << 19,
 	      "ret; \n", INVALID_PTX);

@@ -110,6 +110,9 @@ CUresult initial_read(struct reader *reader, struct symbol *symbol,
 	if (!filling.initial)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	filling.element = type_bits(symbol->type) / 8;
+	/* a predicate is a register's only */
+	if (!filling.element)
+		return ptx_wrong(reader, "a variable of this type has no values, before");
 	result = values(reader, &filling, 0, symbol->bytes, 0);
 	if (result != CUDA_SUCCESS)
 		return result;
