@@ -25,8 +25,8 @@ static LLVMValueRef is_set(struct translator *t, LLVMValueRef value)
 static const struct statement *target_of(struct translator *t, const struct statement *branch)
 {
 	const struct operand *to = &branch->operands[0];
-	struct symbol *label = branch->operands_count && to->kind == OPERAND_NAME ?
-			       scope_find(branch->scope, to->name.at, to->name.length) : NULL;
+	const struct symbol *label = branch->operands_count && to->kind == OPERAND_NAME ?
+				     label_find(branch->scope, &to->name) : NULL;
 
 	for (const struct statement *at = t->body.first; at && label; at = at->next)
 		if (at->kind == STATEMENT_LABEL && at->label == label)

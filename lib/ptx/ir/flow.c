@@ -3,15 +3,13 @@
 #include "instructions.h"
 #include "ir.h"
 
-/* Goes to a label, by way of a poll where that is needed. */
 static struct symbol *label_of(struct translator *t, const struct word *name, struct scope *scope)
 {
-	struct symbol *symbol = scope_find(scope, name->at, name->length);
+	struct symbol *label = label_find(scope, name);
 
-	if (symbol && symbol->kind == SYMBOL_LABEL)
-		return symbol;
-	unsupported(t);
-	return NULL;
+	if (!label)
+		unsupported(t);
+	return label;
 }
 
 void translate_bra(struct translator *t)

@@ -193,9 +193,9 @@ static bool meet(struct flow *flow, uint32_t block, const uint64_t *have)
 static bool meet_label(struct flow *flow, const struct word *name, struct scope *scope,
 		       const uint64_t *have)
 {
-	struct symbol *label = scope_find(scope, name->at, name->length);
+	const struct symbol *label = label_find(scope, name);
 
-	if (!label || label->kind != SYMBOL_LABEL || label->count >= flow->statements)
+	if (!label || label->count >= flow->statements)
 		return false;
 	return meet(flow, flow->block_of[label->count], have);
 }
@@ -288,7 +288,7 @@ static bool is_in_loop(const struct flow *flow, uint32_t index)
 {
 	for (uint32_t i = index + 1; i < flow->statements; i++) {
 		const struct statement *at = flow->at[i];
-		struct symbol *label;
+		const struct symbol *label;
 
 		if (at->kind == STATEMENT_LABEL)
 			continue;
@@ -296,8 +296,8 @@ static bool is_in_loop(const struct flow *flow, uint32_t index)
 			return true;
 		if (!word_is(&at->name, "bra") || at->operands[0].kind != OPERAND_NAME)
 			continue;
-		label = scope_find(at->scope, at->operands[0].name.at, at->operands[0].name.length);
-		if (!label || label->kind != SYMBOL_LABEL || label->count < index)
+		label = label_find(at->scope, &at->operands[0].name);
+		if (!label || label->count < index)
 			return true;
 	}
 	return false;

@@ -115,10 +115,10 @@ static bool is_branch(const struct statement *at)
 static uint32_t target(const struct search *search, const struct statement *at)
 {
 	const struct operand *to = &at->operands[0];
-	struct symbol *label = to->kind == OPERAND_NAME ?
-			       scope_find(at->scope, to->name.at, to->name.length) : NULL;
+	const struct symbol *label = to->kind == OPERAND_NAME ? label_find(at->scope, &to->name) :
+								NULL;
 
-	return label && label->kind == SYMBOL_LABEL ? label->count : search->count;
+	return label ? label->count : search->count;
 }
 
 /*

@@ -132,6 +132,14 @@ struct symbol *scope_find(struct scope *scope, const char *name, size_t length)
 	return NULL;
 }
 
+/* Return: the label of a name, as branches have it; NULL: there is none */
+struct symbol *label_find(struct scope *scope, const struct word *name)
+{
+	struct symbol *symbol = scope_find(scope, name->at, name->length);
+
+	return symbol && symbol->kind == SYMBOL_LABEL ? symbol : NULL;
+}
+
 /* Is the name taken in this scope? */
 bool scope_has(const struct scope *scope, const char *name, size_t length)
 {

@@ -167,6 +167,7 @@ bool scope_has(const struct scope *scope, const char *name, size_t length);
 struct scope *scope_new(struct arena *arena, struct scope *outer);
 struct symbol *scope_find_here(const struct scope *scope, const char *name, size_t length);
 struct symbol *scope_find(struct scope *scope, const char *name, size_t length);
+struct symbol *label_find(struct scope *scope, const struct word *name);
 struct symbol *scope_add(struct scope *scope, const struct word *name);
 
 /* ---- initial.c ---- */
