@@ -33,13 +33,16 @@ static enum role role_of_first(const struct statement *statement)
 	static const char *const reading[] = { "st", "red", "bra", "brx", "nanosleep",
 					       "stackrestore" };
 	/* by their forms they do the one or the other */
-	static const char *const either[] = { "bar", "barrier", "call", "cp", "mbarrier" };
+	static const char *const either[] = { "call", "cp", "mbarrier" };
 
 	if (word_is_one_of(&statement->name, reading, ARRAY_SIZE(reading)))
 		return READS;
 	if (word_is(&statement->name, "multimem"))
 		return statement->modifiers_count && word_is(&statement->modifiers[0],
 							     ".ld_reduce") ? WRITES : READS;
+	if ((word_is(&statement->name, "bar") || word_is(&statement->name, "barrier")) &&
+	    !statement_has(statement, ".red"))
+		return READS;
 	/* where a guard is false, a register keeps what it has */
 	if (statement->guard || word_is_one_of(&statement->name, either, ARRAY_SIZE(either)))
 		return BOTH;
