@@ -41,6 +41,14 @@ static void settings_inherit(const struct library *library, struct module *modul
 				library->kernels[i].settings[module->device];
 }
 
+/* Ends a module that no program has seen, with its first reference and that of module_new(). */
+static void drop(struct module *module)
+{
+	module_end(module);
+	module_put(module);
+	module_put(module);
+}
+
 /* Finds or makes the library's module in a context (NULL: the current one), with a reference. */
 CUresult library_module(struct library *library, CUcontext context, struct module **module)
 {
@@ -66,9 +74,7 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 	pthread_mutex_lock(&modules_lock);
 	if (!library->handle) {
 		pthread_mutex_unlock(&modules_lock);
-		module_end(new);
-		module_put(new);
-		module_put(new);
+		drop(new);
 		return fail(CUDA_ERROR_INVALID_HANDLE, "the library was unloaded meanwhile");
 	}
 	other = module_in(library, new->context);
@@ -81,11 +87,8 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 	}
 	*module = other ? other : new;
 	pthread_mutex_unlock(&modules_lock);
-	if (other) {
-		module_end(new);
-		module_put(new);
-		module_put(new);
-	}
+	if (other)
+		drop(new);
 	return CUDA_SUCCESS;
 }
 

@@ -147,7 +147,7 @@ CUresult load_image(const void *data, size_t bytes, uint32_t device, unsigned in
 		return result;
 	load_log(count, options, values, *log.text ? log.text : complaint.text);
 	if (option_has(count, options, CU_JIT_WALL_TIME, &at))
-		values[at] = NULL;	/* 0.0 ms: none of it is PTX's */
+		values[at] = NULL;	/* 0.0 ms: memcast does not time what it compiles */
 	return result;
 }
 

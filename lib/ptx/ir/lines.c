@@ -36,12 +36,12 @@ static LLVMMetadataRef file_of(struct translator *t, uint32_t number)
 	if (known->file && known->unit == t->unit && known->number == number)
 		return known->file;
 	source_file(t->unit->text, t->unit->end, number, path, sizeof(path));
+	*known = (struct source_file) { .unit = t->unit, .number = number, .file = t->file };
 	if (!*path)
 		return t->file;
 	last = strrchr(path, '/');
 	if (last)
 		*last++ = '\0';
-	*known = (struct source_file) { .unit = t->unit, .number = number };
 	known->file = LLVMDIBuilderCreateFile(t->lines, last ? last : path,
 					      strlen(last ? last : path), last ? path : ".",
 					      last ? strlen(path) : 1);

@@ -58,9 +58,8 @@ struct fiber {
 	/* at its last poll: what it had looked at and seen there, and done */
 	uint64_t last_looked, last_word;
 	uint32_t last_deeds;
-	/* nanosleeps since it last looked at a word, up to a number; when it came there */
-	uint32_t sleeps;
-	uint64_t only_sleeps;
+	uint32_t sleeps;		/* nanosleeps since it last looked at a word, at most SLEEPS */
+	uint64_t only_sleeps;		/* the time at which there were SLEEPS */
 	/* for MEMCAST_PTX_CHECK: its local variables, and what it got from the stack otherwise */
 	struct ptx_local *locals;
 	uint64_t taken_start, taken_end;

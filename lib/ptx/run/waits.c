@@ -20,7 +20,7 @@
 #define SLEEP_MOST_NS	50000000UL
 #define TELL_NS		1000000000UL
 #define DELAY_NS	50000UL		/* about as long as the shortest sleep takes */
-#define SLEEPS		8
+#define SLEEPS		8		/* so many in a row are of no loop that looks at a word */
 #define GROUPS		6
 
 /* Threads that wait for the same */
