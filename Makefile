@@ -257,9 +257,10 @@ $(B)/tools/bench-mpi.%: tools/bench/data/mpi.c
 	@mkdir -p $(@D)
 	$(call quiet,MPICC)mpicc.$* -std=gnu11 $(CFLAGS) -Wall -Wextra -o $@ $<
 
-# memcast-smi reads records of libcuda.so.1's in memory of other processes.
-$(B)/tools/smi/activity.o: flags += -I$(rooms)/lib/base
-$(B)/tools/smi/activity.o: $(rooms)/lib/made
+# Tools read records of libcuda.so.1's in memory of other processes.
+activity_readers := $(B)/tools/smi/activity.o $(B)/tools/shared/activity.o
+$(activity_readers): flags += -I$(rooms)/lib/base
+$(activity_readers): $(rooms)/lib/made
 
 # memcast-ptx reads images with the code that libcuda.so.1 has for it.
 ptx_images := $(patsubst %.c,$(B)/%.o,$(wildcard lib/image/*.c))
@@ -284,9 +285,10 @@ $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
 vm_headers	:= $(wildcard tools/vm/*/*.h)
 vm_wire		:= $(wildcard tools/vm/wire/*.c)
+vm_activity	:= tools/shared/activity.c
 vm_includes	:= -I$(rooms)/tools/vm -I$(rooms)/lib/base
-$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c tools/vm/init/$(arch)/*.c) $(patsubst %,tools/vm/watch/%.c,progress deeds explain place $(arch)/registers) $(vm_wire)
-$(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c tools/vm/watch/$(arch)/*.c)
+$(B)/tools/vm-init: $(wildcard tools/vm/init/*.c tools/vm/init/$(arch)/*.c) $(patsubst %,tools/vm/watch/%.c,progress activity explain place $(arch)/registers) $(vm_activity) $(vm_wire)
+$(B)/tools/vm-watch: $(wildcard tools/vm/watch/*.c tools/vm/watch/$(arch)/*.c) $(vm_activity)
 $(vm_programs): $(vm_headers) lib/base/activity.h | $(tool_rooms) $(rooms)/lib/made
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) -Wno-unused-result -static -o $@ $(filter %.c,$^)

@@ -4,35 +4,13 @@
  * in memory of the process (lib/base/activity.h). Who may trace the process may read it.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 
 #include "base/activity.h"
+#include "shared/activity.h"
 #include "smi.h"
-
-#define MEMORY	"/memfd:" ACTIVITY_MEMORY
-
-/* Return: the address of the process's records; 0: it has none */
-static uintptr_t find(const char *pid)
-{
-	char path[64], *line = NULL;
-	unsigned long start = 0, found = 0;
-	size_t room = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/maps", pid);
-	file = fopen(path, "re");
-	while (file && !found && getline(&line, &room, file) > 0)
-		if (strstr(line, MEMORY) && sscanf(line, "%lx", &start) == 1)
-			found = start;
-	free(line);
-	if (file)
-		fclose(file);
-	return found;
-}
 
 /* JSON is UTF-8, and names of PTX are ASCII: other bytes are of a text that is being written. */
 static struct json_object *text_new(char *text, size_t size)
@@ -57,7 +35,7 @@ static void add(struct json_object *list, struct activity *record, int64_t pid, 
 
 void smi_activities(struct json_object *list, const char *pid)
 {
-	uintptr_t address = find(pid);
+	uintptr_t address = activity_find(atoi(pid));
 	struct activity *records = address ? calloc(ACTIVITY_RECORDS, sizeof(*records)) : NULL;
 	struct iovec to = { records, ACTIVITY_RECORDS * sizeof(*records) };
 	struct iovec from = { (void *)address, to.iov_len };

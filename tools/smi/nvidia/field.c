@@ -125,6 +125,9 @@ static bool name(DEVICE)							\
 }
 
 SWITCH(display_active, nvmlEnableState_t, nvmlDeviceGetDisplayActive, "Enabled", "Disabled")
+SWITCH(persistence, nvmlEnableState_t, nvmlDeviceGetPersistenceMode, "Enabled", "Disabled")
+SWITCH(multigpu_board, unsigned int, nvmlDeviceGetMultiGpuBoard, "Yes", "No")
+
 static bool addressing(DEVICE)
 {
 	nvmlDeviceAddressingMode_t mode = { .version = nvmlDeviceAddressingMode_v1 };
@@ -132,9 +135,6 @@ static bool addressing(DEVICE)
 	return !nvmlDeviceGetAddressingMode(device->handle, &mode) &&
 	       PRINT("%s", mode.value == NVML_DEVICE_ADDRESSING_MODE_NONE ? "None" : "HMM");
 }
-
-SWITCH(persistence, nvmlEnableState_t, nvmlDeviceGetPersistenceMode, "Enabled", "Disabled")
-SWITCH(multigpu_board, unsigned int, nvmlDeviceGetMultiGpuBoard, "Yes", "No")
 
 static bool display_mode(DEVICE)
 {

@@ -264,19 +264,19 @@ static bool begins_to_spin(struct progress *progress, const struct process *list
 	if (progress->output_only)
 		return false;
 	if (!done) {
-		if (progress->now - progress->deed <= progress->timeout / 2)
+		if (progress->now - progress->active <= progress->timeout / 2)
 			return false;
-		if (!deeds(list, count, &sum))
+		if (!activity_sum(list, count, &sum))
 			return false;
-		done = progress->looks && sum != progress->deeds;
+		done = progress->looks && sum != progress->activity;
 		progress->looks = !done;
-		progress->deeds = sum;
+		progress->activity = sum;
 	}
 	if (done) {
-		progress->deed = progress->now;
+		progress->active = progress->now;
 		progress->looks = progress->spins = false;
 	}
-	if (progress->spins || progress->now - progress->deed <= progress->timeout)
+	if (progress->spins || progress->now - progress->active <= progress->timeout)
 		return false;
 	progress->spins = true;
 	return true;
@@ -285,7 +285,7 @@ static bool begins_to_spin(struct progress *progress, const struct process *list
 void progress_start(struct progress *progress)
 {
 	progress->checked = wall();
-	progress->now = progress->sign = progress->wrote = progress->deed = 0;
+	progress->now = progress->sign = progress->wrote = progress->active = 0;
 	if (!read_clock(&progress->clock))
 		progress->clock = -1;
 }

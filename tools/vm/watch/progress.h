@@ -46,12 +46,12 @@ struct progress {
 	double now, sign, wrote;
 	double processor;
 	/*
-	 * A program that uses a processor, and has done nothing with memcast since @deed: what it
+	 * A program that uses a processor, and has done nothing with memcast since @active: what it
 	 * had done is looked at from half the timeout on
 	 */
-	double deed;
-	uint64_t deeds;
-	bool looks, spins;	/* @deeds is known; it was said */
+	double active;
+	uint64_t activity;
+	bool looks, spins;	/* @activity is known; it was said */
 	struct thread_time *threads;
 	size_t thread_count;
 };
@@ -71,7 +71,7 @@ struct process *processes(size_t *count);
  * Sums up what libcuda.so.1 has done for processes of ours: commands of the module, work of
  * streams. Return: has any process the library?
  */
-bool deeds(const struct process *list, size_t count, uint64_t *sum);
+bool activity_sum(const struct process *list, size_t count, uint64_t *sum);
 
 /* Kill all descendants of the calling process, and reap them. Return: whether all went */
 bool progress_kill(void);
