@@ -27,30 +27,15 @@
 static float *join(struct memcast_view *view, const int *sockets)
 {
 	CUmulticastObjectProp prop = { .numDevices = RANKS };
-	CUmemAllocationProp own = {
-		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
-	};
-	CUmemAccessDesc access = {
-		.location = own.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-	};
 	CUmemGenericAllocationHandle team, memory;
 	size_t bytes = BYTES + MEMCAST_GROUP_BYTES(RANKS), granularity;
-	CUdeviceptr at;
 
 	CHECK(cuMulticastGetGranularity(&granularity, &prop, CU_MULTICAST_GRANULARITY_MINIMUM));
 	bytes = (bytes + granularity - 1) / granularity * granularity;
 	team = get_team(bytes, sockets);
-	CHECK(cuMulticastAddDevice(team, rank));
-	CHECK(cuMemCreate(&memory, bytes, &own, 0));
-	CHECK(cuMulticastBindMem(team, 0, memory, 0, bytes, 0));	/* waits for all devices */
+	memory = join_team(team, bytes);
 	CHECK(memcastViewCreate(view, team, 0, bytes));
-
-	CHECK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
-	CHECK(cuMemMap(at, bytes, 0, memory, 0));
-	CHECK(cuMemSetAccess(at, bytes, &access, 1));
-	return (float *)at;
+	return (float *)map(memory, bytes);
 }
 
 static int run(const int *sockets)

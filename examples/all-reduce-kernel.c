@@ -75,28 +75,9 @@ MEMCAST_KERNEL(all_reduce, MEMCAST_THREADS, struct shared *, struct shared *, ui
 		own->wrong += own->words[i] != RANKS * (before + i) + RANKS * (RANKS - 1) / 2;
 }
 
-static struct shared *map(CUmemGenericAllocationHandle handle)
-{
-	CUmemAccessDesc access = {
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
-		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-	};
-	CUdeviceptr at;
-
-	CHECK(cuMemAddressReserve(&at, BYTES, 0, 0, 0));
-	CHECK(cuMemMap(at, BYTES, 0, handle, 0));
-	CHECK(cuMemSetAccess(at, BYTES, &access, 1));
-	return (struct shared *)at;
-}
-
 static int run(const int *sockets)
 {
-	CUmemAllocationProp on = {
-		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
-	};
-	CUmemGenericAllocationHandle team, memory;
+	CUmemGenericAllocationHandle team;
 	struct shared *window, *own;
 	void *parameters[] = { &window, &own, &rank };
 	CUgraphExec instance;
@@ -114,11 +95,8 @@ static int run(const int *sockets)
 	CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 
 	team = get_team(BYTES, sockets);
-	CHECK(cuMulticastAddDevice(team, rank));
-	CHECK(cuMemCreate(&memory, BYTES, &on, 0));
-	CHECK(cuMulticastBindMem(team, 0, memory, 0, BYTES, 0));
-	window = map(team);
-	own = map(memory);
+	own = (struct shared *)map(join_team(team, BYTES), BYTES);
+	window = (struct shared *)map(team, BYTES);
 	CHECK(cuMemsetD8((CUdeviceptr)own, 0, sizeof(*own)));
 	meet(sockets);
 

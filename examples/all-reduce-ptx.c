@@ -86,20 +86,6 @@ struct place {
 	uint32_t arrivals;		/* at all meetings so far, of all ranks */
 };
 
-static CUdeviceptr map(CUmemGenericAllocationHandle handle)
-{
-	CUmemAccessDesc access = {
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
-		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-	};
-	CUdeviceptr at;
-
-	CHECK(cuMemAddressReserve(&at, BYTES, 0, 0, 0));
-	CHECK(cuMemMap(at, BYTES, 0, handle, 0));
-	CHECK(cuMemSetAccess(at, BYTES, &access, 1));
-	return at;
-}
-
 static void launch(struct place *place, CUfunction kernel, unsigned int blocks, void **parameters)
 {
 	CHECK(cuLaunchKernel(kernel, blocks, 1, 1, blocks > 1 ? THREADS : 1, 1, 1, 0,
@@ -145,12 +131,7 @@ static uint32_t all_reduce(struct place *place, uint32_t round, float *milliseco
 
 static int run(const int *sockets)
 {
-	CUmemAllocationProp on = {
-		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
-	};
-	CUmemGenericAllocationHandle team, memory;
+	CUmemGenericAllocationHandle team;
 	struct place place = { };
 	float milliseconds = 0;
 	uint32_t wrong = 0;
@@ -168,11 +149,8 @@ static int run(const int *sockets)
 	CHECK(cuStreamCreate(&place.stream, CU_STREAM_NON_BLOCKING));
 
 	team = get_team(BYTES, sockets);
-	CHECK(cuMulticastAddDevice(team, rank));
-	CHECK(cuMemCreate(&memory, BYTES, &on, 0));
-	CHECK(cuMulticastBindMem(team, 0, memory, 0, BYTES, 0));
-	place.team = map(team);
-	place.own = map(memory);
+	place.own = map(join_team(team, BYTES), BYTES);
+	place.team = map(team, BYTES);
 	CHECK(cuMemsetD8(place.own + BYTES - FLAGS, 0, FLAGS));
 	meet(sockets);
 

@@ -87,6 +87,37 @@ static CUmemGenericAllocationHandle get_team(size_t bytes, const int *sockets)
 	return team;
 }
 
+/* Adds this rank's device, and binds memory of it; waits for all devices. Return: the memory */
+static CUmemGenericAllocationHandle join_team(CUmemGenericAllocationHandle team, size_t bytes)
+{
+	CUmemAllocationProp own = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
+	};
+	CUmemGenericAllocationHandle memory;
+
+	CHECK(cuMulticastAddDevice(team, rank));
+	CHECK(cuMemCreate(&memory, bytes, &own, 0));
+	CHECK(cuMulticastBindMem(team, 0, memory, 0, bytes, 0));
+	return memory;
+}
+
+/* Maps a memory or a team for this rank's device. */
+static CUdeviceptr map(CUmemGenericAllocationHandle handle, size_t bytes)
+{
+	CUmemAccessDesc access = {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, rank },
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+	CUdeviceptr at;
+
+	CHECK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+	CHECK(cuMemMap(at, bytes, 0, handle, 0));
+	CHECK(cuMemSetAccess(at, bytes, &access, 1));
+	return at;
+}
+
 /*
  * All ranks are here. Binding has waited until every device had joined, not until
  * every rank had bound its memory: a store to a replica before that is a SIGBUS.
