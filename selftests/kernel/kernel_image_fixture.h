@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include "fatbin.h"
 #include "memcast_test.h"
 
 #define HEAD	".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -31,20 +32,12 @@ FIXTURE_SETUP(kernel_image)
 NOTHING_LEFT(kernel_image)
 
 struct entry {
-	uint16_t kind, version;
-	uint32_t header_bytes;
-	uint64_t bytes;
-	uint32_t packed_bytes, unknown;
-	uint16_t minor, major;
-	uint32_t architecture;
-	uint64_t unknown2, flags, unknown3, unpacked_bytes;
+	FATBIN_ENTRY_FIELDS;
 	char data[4096];
 };
 
 struct fatbin {
-	uint32_t magic;
-	uint16_t version, header_bytes;
-	uint64_t bytes;
+	FATBIN_FIELDS;
 	struct entry entry[2];
 };
 
@@ -70,7 +63,7 @@ TEST_HELPER void fill(struct fatbin *fatbin, enum pack how, uint32_t architectur
 	static const uint64_t flags[] = { 0x11, 0x2011, 0x8011 };
 
 	memset(fatbin, 0, sizeof(*fatbin));
-	*fatbin = (struct fatbin) { .magic = 0xba55ed50, .version = 1, .header_bytes = 16,
+	*fatbin = (struct fatbin) { .magic = FATBIN_MAGIC, .version = 1, .header_bytes = 16,
 				    .bytes = sizeof(fatbin->entry) };
 	for (int i = 0; i < 2; i++) {
 		struct entry *entry = &fatbin->entry[i];

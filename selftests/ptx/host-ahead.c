@@ -5,29 +5,22 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include "fatbin.h"
 
 #define HEAD	".version 8.0\n.target sm_90\n.address_size 64\n"
 
 struct entry {
-	uint16_t kind, version;
-	uint32_t header_bytes;
-	uint64_t bytes;
-	uint32_t packed_bytes, unknown;
-	uint16_t minor, major;
-	uint32_t architecture;
-	uint64_t unknown2, flags, unknown3, unpacked_bytes;
+	FATBIN_ENTRY_FIELDS;
 	char data[1024];
 };
 
 struct fatbin {
-	uint32_t magic;
-	uint16_t version, header_bytes;
-	uint64_t bytes;
+	FATBIN_FIELDS;
 	struct entry entry;
 };
 
 #define FATBIN(text, of)								\
-	{ 0xba55ed50, 1, 16, sizeof(struct entry), {					\
+	{ FATBIN_MAGIC, 1, 16, sizeof(struct entry), {					\
 		.kind = 1, .version = 0x101, .header_bytes = offsetof(struct entry, data),	\
 		.bytes = 1024, .architecture = of, .flags = 0x11, .unpacked_bytes = sizeof(text), \
 		.data = text } }

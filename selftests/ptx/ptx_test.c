@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <memcast/view.h>
+#include "fatbin.h"
 #include "log_lines.h"
 #include "memcast_test.h"
 #include "processor.h"
@@ -659,21 +660,13 @@ TEST_F(ptx, links_a_fatbin)
 	static const char text[] = HEAD ".visible .entry k(.param .u64 to) { .reg .b64 %d;\n"
 		"ld.param.u64 %d, [to]; st.global.u32 [%d], 7; ret; }\n";
 	static struct {
-		uint32_t magic;
-		uint16_t version, header_bytes;
-		uint64_t bytes;
+		FATBIN_FIELDS;
 		struct {
-			uint16_t kind, version;
-			uint32_t header_bytes;
-			uint64_t bytes;
-			uint32_t packed_bytes, unknown;
-			uint16_t minor, major;
-			uint32_t architecture;
-			uint64_t unknown2, flags, unknown3, unpacked_bytes;
+			FATBIN_ENTRY_FIELDS;
 			char data[(sizeof(text) + 7) & ~7UL];
 		} entry;
 	} fatbin = {
-		.magic = 0xba55ed50, .version = 1, .header_bytes = 16,
+		.magic = FATBIN_MAGIC, .version = 1, .header_bytes = 16,
 		.bytes = sizeof(fatbin.entry),
 		.entry = {
 			.kind = 1, .version = 0x101, .architecture = 90, .flags = 0x11,
