@@ -29,7 +29,7 @@ int mc_team_count(struct mc_call *call)
 		return PTR_ERR(reservation);
 	down_read(&reservation->lock);
 	mapping = mc_mapping_find(reservation, given->address);
-	if (mapping && mapping->object->type == MEMCAST_TYPE_TEAM && !mapping->replica)
+	if (mapping && mc_mapping_is_window(mapping))
 		count_up(&mc_team(mapping->object)->multimem, given->multimem);
 	else
 		ret = mc_fail(call, -EINVAL, "no team is mapped at %#llx", given->address);
