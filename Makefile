@@ -484,7 +484,7 @@ clean:
 
 help:
 	@echo 'make              library, tools and, with its headers there, the module for this kernel'
-	@echo 'make demo         four devices in a virtual machine: all-reduce by copies, then by kernels'
+	@echo 'make demo         four devices in a virtual machine: all-reduce by functions in C, then by kernels'
 	@echo 'make check        what a change can break: style, selftests in virtual machines with Linux 6.12;'
 	@echo '                  JOBS=N: so many runs at a time (one a processor); CHECK_KERNELS="6.12 backports"'
 	@echo 'make check-all    all there is, on Linux 6.1 and 6.12; SECONDS=600: for each random test'
