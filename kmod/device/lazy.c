@@ -242,13 +242,14 @@ int mc_lazy_fail(struct mc_call *call, int error, const struct mc_account *accou
 		 unsigned long chunks)
 {
 	const unsigned int mib = MC_CHUNK_SHIFT - 20;
+	const char *whose;
 
 	if (account && !fits(&account->lazy, chunks, user_limit(account))) {
 		say_short();
+		whose = account == call->client->account ? "this user's" : "the owner's";
 		return mc_fail(call, error,
 			       "%lu MiB or more that are touched first cannot be had: %s memories have taken %lu of %lu MiB; memcast-vm --memory or lazy_user_mib gives more",
-			       chunks << mib, account == call->client->account ? "this user's" : "the owner's",
-			       atomic_long_read(&account->lazy) << mib,
+			       chunks << mib, whose, atomic_long_read(&account->lazy) << mib,
 			       user_limit(account) << mib);
 	}
 	if (!fits(&lazy_taken, chunks, READ_ONCE(lazy_limit))) {
