@@ -331,17 +331,30 @@ static int run(void)
 	return 0;
 }
 
-/* Kills the last rank in the middle of a collective. */
-static void kill_last(pid_t pid)
+/*
+ * Kills the last rank in the middle of a collective.
+ *
+ * Return: false: a rank ended before the first collective of the table.
+ */
+static bool kill_last(pid_t pid)
 {
-	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE))
+	siginfo_t ended = { };
+
+	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE)) {
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) || ended.si_pid)
+			return false;
 		usleep(1000);
+	}
 	usleep(option.kill_after * 1000);
-	kill(pid, SIGKILL);
+	return !kill(pid, SIGKILL);
 }
 
-/* Ends ranks of which one is gone: most abort, and the rest wait for it in a call of NCCL's. */
-static void end_others(const pid_t *pids)
+/*
+ * Ends ranks of which one is gone: most abort, and the rest wait for it in a call of NCCL's.
+ *
+ * Return: how many had to be killed.
+ */
+static int end_others(const pid_t *pids)
 {
 	int killed = 0, ended = 0, patience = 60;
 	pid_t pid;
@@ -356,12 +369,14 @@ static void end_others(const pid_t *pids)
 	}
 	printf("# ranks: %d aborted, %d ended with an error, %d were killed\n", shared->aborted,
 	       ended - shared->aborted - killed, killed);
+	return killed;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned long taken, other;
 	int status, failed = 0, log = -1;
+	bool killed = false;
 	pid_t pids[8];
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
@@ -387,12 +402,11 @@ int main(int argc, char **argv)
 		}
 	}
 	if (option.kill_after >= 0)
-		kill_last(pids[option.processes - 1]);
+		killed = kill_last(pids[option.processes - 1]);
 	while (!failed && wait(&status) > 0)
 		failed = status;
 	if (failed) {
-		end_others(pids);
-		if (option.kill_after >= 0 && WIFSIGNALED(failed))
+		if (!end_others(pids) && killed && WIFSIGNALED(failed))
 			return 0;
 		return fprintf(stderr, "a rank ended with status %#x\n", failed), 1;
 	}

@@ -4,8 +4,10 @@
 #define NCCL_OPTIONS_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "nccl-numbers.h"
 
@@ -56,7 +58,7 @@ static unsigned int find(const void *table, size_t step, const char *list, struc
 /* What NCCL is to take, of what is not said */
 static void choose(void)
 {
-	static const char *const algorithms[] = { "NVLS", "NVLS", "NVLS", "RING", NULL };
+	bool has_nvls = !(option.collectives & (1U << BROADCAST | 1U << SENDRECV));
 
 	if (option.registration == 2) {
 		option.algorithm = NULL;
@@ -66,8 +68,8 @@ static void choose(void)
 			setenv("NCCL_SYM_KERNEL", option.kernel, 1);
 		return;
 	}
-	if (!option.algorithm)
-		option.algorithm = algorithms[__builtin_ctz(option.collectives)];
+	if (!option.algorithm && option.collectives != 1U << SENDRECV)
+		option.algorithm = has_nvls ? "NVLS" : "RING";
 	if (option.algorithm)
 		setenv("NCCL_ALGO", option.algorithm, 1);
 	if (option.protocol)
@@ -96,6 +98,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		    option.last < 64)
 			argp_error(state, "2 to 8 ranks, at least one iteration, a factor of 2, "
 				   "-b not above -e, -e 64 or more");
+		if (option.algorithm && !strcasecmp(option.algorithm, "NVLS") &&
+		    option.collectives >> BROADCAST & 1)
+			argp_error(state, "NCCL has no broadcast by NVLS");
 		choose();
 		break;
 	default:
@@ -114,13 +119,13 @@ static const struct argp_option options[] = {
 	{ "op", 'o', "NAME", 0, "sum, min or max (sum), or several", 0 },
 	{ "collective", 'c', "NAME", 0, "all_reduce, reduce_scatter, all_gather, "
 	  "broadcast or sendrecv (all_reduce), or several", 0 },
-	{ "algorithm", 'a', "NAME", 0, "NCCL_ALGO: NVLS, Ring, Tree (NVLS, where there is "
-	  "one)", 0 },
+	{ "algorithm", 'a', "NAME", 0, "NCCL_ALGO: NVLS, Ring, Tree (NVLS, or Ring "
+	  "if one of the collectives has no NVLS)", 0 },
 	{ "protocol", 'P', "NAME", 0, "NCCL_PROTO: Simple, LL, LL128", 0 },
 	{ "local_register", 'R', "N", 0, "1: register buffers; 2: as symmetric windows", 0 },
 	{ "kernel", 'k', "NAME", 0, "-R 2, and NCCL_SYM_KERNEL: AllReduce_AGxLL_R, …", 0 },
 	{ "kill", 'K', "MS", 0, "Kill a rank so many milliseconds after the start: the "
-	  "others are to end", 0 },
+	  "others have to end by themselves", 0 },
 	{ }
 };
 static const struct argp argp = {
