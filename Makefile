@@ -28,7 +28,7 @@ CFLAGS	?= -O2 -g
 # after processors are for these only.
 machine	:= $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
 ARCH	?= $(machine)
-arch	:= $(if $(filter %-arm64 %-arm64-16k,$(KERNEL)),arm64,$(ARCH:x86_64=x86))
+arch	:= $(if $(filter %-arm64 %-arm64-16k %-arm64-64k,$(KERNEL)),arm64,$(ARCH:x86_64=x86))
 others	:= $(filter-out $(arch),x86 arm64)
 $(if $(filter x86 arm64,$(arch)),,$(error ARCH is x86 or arm64, not '$(ARCH)'))
 $(if $(filter $(machine) arm64,$(arch)),,$(error for ARCH=$(arch) there is no cross build))
@@ -310,9 +310,9 @@ fetched := $(shell tools/memcast-kernel is-fetched '$(KERNEL)' && echo yes)
 ifneq ($(fetched),)
 fetched := $(shell tools/memcast-kernel fetch $(KERNEL) && echo yes)
 endif
-$(if $(and $(cross),$(fetched),$(filter-out %-$(cross) %-$(cross)-16k,$(KERNEL))),\
+$(if $(and $(cross),$(fetched),$(if $(findstring -$(cross),$(KERNEL)),,y)),\
 	$(error KERNEL=$(KERNEL) is not for $(cross): KERNEL=6.12-$(cross), or 6.12-$(cross)-16k))
-ifneq ($(fetched)$(filter debug kcsan,$(KERNEL)),)
+ifneq ($(fetched)$(shell tools/memcast-kernel is-built '$(KERNEL)' && echo yes),)
 KDIR := $(shell eval "$$(tools/memcast-kernel path $(KERNEL))"; echo $$kdir)
 # Modules for a kernel of a newer Debian are built with that Debian's compiler.
 in_root := $(if $(fetched),$(CURDIR)/tools/memcast-kernel run $(KERNEL))
@@ -326,7 +326,8 @@ release := $(shell cut -d'"' -f2 $(KDIR)/include/generated/utsrelease.h)
 farm	:= $(B)/kmod-$(release)
 # BTF needs vmlinux and pahole, signatures need the builder's key: the module has neither.
 kbuild	:= $(in_root) $(MAKE) -C $(KDIR) M=$(CURDIR)/$(farm) W=1 KCFLAGS=-Werror \
-	   CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL=
+	   CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_MODULE_SIG_ALL= \
+	   $(if $(cross),ARCH=$(cross) CROSS_COMPILE=$(binutils))
 
 test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-$(release).ko)
 
@@ -453,7 +454,7 @@ costs: lib tools
 
 # Small pools, as a debug kernel is slow; the second line of options has modules of other drivers.
 check-debug: deps-check-all
-	@tools/memcast-kernel debug kasan
+	@tools/memcast-kernel build debug
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
 		$$(sed -n 2p selftests/vm-options) \
@@ -462,7 +463,7 @@ check-debug: deps-check-all
 
 # Every data race that KCSAN sees in the module's code fails this goal.
 check-kcsan: deps-check-all
-	@tools/memcast-kernel debug kcsan
+	@tools/memcast-kernel build kcsan
 	@$(MAKE) -j$$(nproc) lib tools examples selftests $(B)/tools/vm-init
 	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
 		$$(sed -n 2p selftests/vm-options) \

@@ -112,9 +112,9 @@ _memcast()
 			[ "$at" -eq 0 ] || { _memcast_program "$at"; return; } ;;
 		memcast-kernel)
 			case $before in
-			memcast-kernel|*/memcast-kernel) words='fetch source debug path run deps sysroot' ;;
+			memcast-kernel|*/memcast-kernel) words='fetch source build path run deps sysroot' ;;
 			fetch|path|run)	words='6.1 6.12 backports generic' ;;
-			debug)		words='kasan kcsan' ;;
+			build)		words='debug kcsan 6.12-arm64-64k' ;;
 			deps)		words='missing check check-all package' ;;
 			esac ;;
 		memcast-bench)

@@ -23,7 +23,7 @@ usage() {
 	The machine
 	  --kernel KERNEL     a series such as 6.12 (default), 6.1 or 7.3, backports or
 	                      generic (see tools/memcast-kernel --help; fetched once),
-	                      debug or kcsan (built by tools/memcast-kernel debug), or
+	                      debug, kcsan (built by tools/memcast-kernel build), or
 	                      a kernel image or a kernel build folder
 	  --arch ARCH         arm64: emulated processors of arm64, with the kernel of that
 	                      name (6.12-arm64), for programs of make ARCH=arm64

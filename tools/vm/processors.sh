@@ -18,7 +18,7 @@ choose_arch() {
 	esac
 	arch=$wanted_arch
 	case $kernel in
-	*-arm64|*-arm64-16k) arch=arm64 ;;
+	*-arm64|*-arm64-*k) arch=arm64 ;;
 	*) if [ -e "$kernel/arch/arm64/boot/Image" ]; then
 		arch=arm64
 	   elif [ "$arch" = arm64 ] && [ "$own" != arm64 ]; then
