@@ -402,8 +402,9 @@ deps deps-check deps-check-all deps-arm64:
 	apt-get update && DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y --no-install-recommends $$missing
 
-# `make check` runs what a change can break, on one kernel, with a part of the rounds of tests that
-# repeat themselves; `make check-all` runs everything, and random tests for SECONDS each. With
+# `make check` runs what a change can break, on one kernel, with a quarter of the rounds of tests that
+# repeat themselves; `make check-all` runs everything, with half of the rounds on each of two kernels
+# (LOOPS, in percent), and random tests for SECONDS each. With
 # ARCH=arm64 it comes on top of that: a change that breaks one of the longest tests, which are random
 # ones and of killed processes, breaks it on all processors.
 check check-all: check_kernels = $(or $(CHECK_KERNELS),$(if $(cross),6.12-arm64-16k 6.12-arm64,$(strip \
@@ -412,7 +413,7 @@ check check-all: $(cross:%=deps-%)
 check: deps-check
 check: check_options = --env MEMCAST_TEST_LOOPS=25 $(if $(cross),--most 9)
 check-all: deps-check-all
-check-all: check_options = --all $(if $(SECONDS),--env MEMCAST_TEST_SECONDS=$(SECONDS))
+check-all: check_options = --all --env MEMCAST_TEST_LOOPS=$(or $(LOOPS),50) $(if $(SECONDS),--env MEMCAST_TEST_SECONDS=$(SECONDS))
 # Shells count in a variable of this name.
 unexport SECONDS
 
