@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test hangs -Lbuild/lib -lcuda -Wl,-rpath,"$PWD/build/lib"
 # shellcheck disable=SC2016
-timeout 1200 tools/memcast-vm --host --root --devices 2 --timeout 600 -- sh -c '
+timeout 1200 tools/memcast-vm --host --root --devices 2 --timeout 600 --env MEMCAST_PTX_CACHE=/dev/shm/ptx -- sh -c '
 	for how in rank flag barrier word kernel spin; do
 		echo "== $how"
 		limit=600

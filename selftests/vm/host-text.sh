@@ -17,7 +17,7 @@ for _ in 1 2; do
 	yes | cat >/dev/null &
 done
 count=0
-while [ $count -lt 100 ]; do
+while [ $count -lt 60 ]; do
 	echo 1 >"$event" && echo 0 >"$event" || exit
 	count=$((count + 1))
 done
