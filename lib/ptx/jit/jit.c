@@ -371,6 +371,12 @@ static bool make_object(const struct making *making, LLVMModuleRef module)
 	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
 		return fail_root(root, "the translator made a mistake", message);
 	LLVMDisposeMessage(message);
+	if (!large) {
+		message = llvm_optimise(module, machine, "function(mem2reg,instsimplify)", large);
+		if (message)
+			return fail_root(root, "LLVM", message);
+		drop_nans(module);
+	}
 	message = llvm_optimise(module, machine, passes_of(root, large), large);
 	if (message)
 		return fail_root(root, "LLVM", message);

@@ -24,6 +24,9 @@ void llvm_declare(LLVMDIBuilderRef builder, LLVMValueRef place, LLVMMetadataRef 
 char *llvm_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
 		    int large);
 
+/* nan.c: drops what makes PTX's NaN of others where only arithmetic sees it. */
+void drop_nans(LLVMModuleRef module);
+
 /* Adds the version of LLVM that runs. */
 void llvm_version(struct digest *digest);
 
