@@ -244,6 +244,7 @@ struct loop {
 };
 
 void loops_name(struct translator *t);
+void loop_is_short(struct translator *t, LLVMValueRef branch);
 void loop_begin(struct translator *t, struct loop *loop, LLVMValueRef first);
 void loop_end(struct translator *t, struct loop *loop, LLVMValueRef end, LLVMValueRef name);
 void no_order(struct translator *t, LLVMValueRef access);

@@ -38,27 +38,39 @@ static LLVMMetadataRef new_group(struct translator *t)
 	return group;
 }
 
-/*
- * Names the innermost loops, and says which accesses are parallel there. Metadata that has itself
- * as its first part is like no other.
- */
+/* Return: the name of a loop: metadata that has itself as its first part is like no other. */
+static LLVMValueRef name_loop(struct translator *t, LLVMMetadataRef says)
+{
+	LLVMMetadataRef name[] = { LLVMTemporaryMDNode(t->context, NULL, 0), says };
+	LLVMMetadataRef node = LLVMMDNodeInContext2(t->context, name, 2);
+	LLVMValueRef value = LLVMMetadataAsValue(t->context, node);
+
+	LLVMMetadataReplaceAllUsesWith(name[0], node);
+	return value;
+}
+
+/* Names the innermost loops, and says which accesses are parallel there. */
 void loops_name(struct translator *t)
 {
 	static const char says[] = "llvm.loop.parallel_accesses";
-	LLVMMetadataRef group = new_group(t), name[2], pair[2], node;
+	LLVMMetadataRef group = new_group(t), pair[2];
 
 	if (!group)
 		return;
 	t->parallel = LLVMMetadataAsValue(t->context, group);
 	pair[0] = LLVMMDStringInContext2(t->context, says, sizeof(says) - 1);
 	pair[1] = group;
-	name[1] = LLVMMDNodeInContext2(t->context, pair, 2);
-	for (uint32_t i = 0; i < ARRAY_SIZE(t->loop_names); i++) {
-		name[0] = LLVMTemporaryMDNode(t->context, NULL, 0);
-		node = LLVMMDNodeInContext2(t->context, name, 2);
-		t->loop_names[i] = LLVMMetadataAsValue(t->context, node);
-		LLVMMetadataReplaceAllUsesWith(name[0], node);
-	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(t->loop_names); i++)
+		t->loop_names[i] = name_loop(t, LLVMMDNodeInContext2(t->context, pair, 2));
+}
+
+/* Says of a loop, by its branch back, that it has few turns: LLVM is not to unroll it. */
+void loop_is_short(struct translator *t, LLVMValueRef branch)
+{
+	static const char says[] = "llvm.loop.unroll.disable";
+	LLVMMetadataRef text = LLVMMDStringInContext2(t->context, says, sizeof(says) - 1);
+
+	mark(t, branch, "llvm.loop", name_loop(t, LLVMMDNodeInContext2(t->context, &text, 1)));
 }
 
 /*

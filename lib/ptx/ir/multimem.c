@@ -99,10 +99,13 @@ LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValue
 	return all;
 }
 
-/* A loop over the replicas of a view, from @first on; the builder stands in it. */
+/*
+ * A loop over the replicas of a view, two in a turn, as most views have an even number. One that is
+ * left comes after it.
+ */
 struct replicas {
-	LLVMValueRef view, offset, index;
-	LLVMBasicBlockRef head, before;
+	LLVMValueRef view, offset, index, count;
+	LLVMBasicBlockRef head, before, single;
 };
 
 static LLVMValueRef replica_at(struct translator *t, const struct replicas *all, LLVMValueRef index)
@@ -119,6 +122,7 @@ static void replicas_begin(struct translator *t, struct replicas *all, uint64_t 
 {
 	LLVMValueRef start = constant(t, 64, first);
 
+	all->count = resize(t, invariant(t, BUILD(Load2, t->i32, all->view)), 64, false);
 	all->before = LLVMGetInsertBlock(t->builder);
 	all->head = new_block(t);
 	LLVMBuildBr(t->builder, all->head);
@@ -127,26 +131,36 @@ static void replicas_begin(struct translator *t, struct replicas *all, uint64_t 
 	LLVMAddIncoming(all->index, &start, &all->before, 1);
 }
 
-/* Is there another replica at the loop's index? The builder then stands where there is one. */
-static LLVMBasicBlockRef replicas_more(struct translator *t, const struct replicas *all)
+/* Are there two more? The builder stands where there are. Return: the second one's index */
+static LLVMValueRef replicas_two(struct translator *t, struct replicas *all)
 {
-	LLVMBasicBlockRef more = new_block(t), after = new_block(t);
-	LLVMValueRef count = invariant(t, BUILD(Load2, t->i32, all->view));
+	LLVMValueRef second = LLVMBuildNUWAdd(t->builder, all->index, constant(t, 64, 1), "");
+	LLVMBasicBlockRef two = new_block(t);
 
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, all->index,
-						  resize(t, count, 64, false), ""), more, after);
-	LLVMPositionBuilderAtEnd(t->builder, more);
-	return after;
+	all->single = new_block(t);
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, second, all->count, ""),
+			two, all->single);
+	LLVMPositionBuilderAtEnd(t->builder, two);
+	return second;
 }
 
-static void replicas_end(struct translator *t, const struct replicas *all, LLVMBasicBlockRef after)
+/*
+ * Ends the loop's turn, and asks behind it for one replica more: the builder stands where there is
+ * one. Return: what comes then
+ */
+static LLVMBasicBlockRef replicas_one(struct translator *t, const struct replicas *all)
 {
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder);
-	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, all->index, constant(t, 64, 1), "");
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder), one = new_block(t);
+	LLVMBasicBlockRef after = new_block(t);
+	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, all->index, constant(t, 64, 2), "");
 
 	LLVMAddIncoming(all->index, &next, &here, 1);
-	LLVMBuildBr(t->builder, all->head);
-	LLVMPositionBuilderAtEnd(t->builder, after);
+	loop_is_short(t, LLVMBuildBr(t->builder, all->head));
+	LLVMPositionBuilderAtEnd(t->builder, all->single);
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, all->index, all->count,
+						  ""), one, after);
+	LLVMPositionBuilderAtEnd(t->builder, one);
+	return after;
 }
 
 /* Each register is read or written whole: an access has as many as the instruction has. */
@@ -163,22 +177,39 @@ static struct operand *element(struct operand *value, uint32_t index)
 	return value->kind == OPERAND_VECTOR && index < value->count ? &value->items[index] : value;
 }
 
+/* Adds what a replica has to a sum. */
+static LLVMValueRef add_replica(struct translator *t, const struct replicas *all, LLVMValueRef sum,
+				LLVMValueRef index)
+{
+	LLVMTypeRef type = LLVMTypeOf(sum);
+
+	return BUILD(FAdd, sum, whole(t, BUILD(Load2, type, replica_at(t, all, index))));
+}
+
 /* ((r0 + r1) + r2) + …, as memcast/multimem.h has it */
 static void sum_f32(struct translator *t, struct replicas *all, struct operand *to, uint32_t count)
 {
 	LLVMTypeRef type = LLVMVectorType(t->f32, count);
-	LLVMValueRef sum, first, next;
-	LLVMBasicBlockRef after, from;
+	LLVMValueRef sum, first, second, next, results[2];
+	LLVMBasicBlockRef after, from[2];
 
 	first = whole(t, BUILD(Load2, type, replica_at(t, all, constant(t, 64, 0))));
 	replicas_begin(t, all, 1);
 	sum = BUILD(Phi, type);
 	LLVMAddIncoming(sum, &first, &all->before, 1);
-	after = replicas_more(t, all);
-	next = BUILD(FAdd, sum, whole(t, BUILD(Load2, type, replica_at(t, all, all->index))));
-	from = LLVMGetInsertBlock(t->builder);
-	LLVMAddIncoming(sum, &next, &from, 1);
-	replicas_end(t, all, after);
+	second = replicas_two(t, all);
+	next = add_replica(t, all, add_replica(t, all, sum, all->index), second);
+	from[0] = LLVMGetInsertBlock(t->builder);
+	LLVMAddIncoming(sum, &next, from, 1);
+	after = replicas_one(t, all);
+	results[0] = add_replica(t, all, sum, all->index);
+	from[0] = LLVMGetInsertBlock(t->builder);
+	LLVMBuildBr(t->builder, after);
+	results[1] = sum;
+	from[1] = all->single;
+	LLVMPositionBuilderAtEnd(t->builder, after);
+	sum = BUILD(Phi, type);
+	LLVMAddIncoming(sum, results, from, 2);
 	if (has(t, MOD_acquire))
 		LLVMBuildFence(t->builder, LLVMAtomicOrderingAcquire, false, "");
 	for (uint32_t i = 0; i < count; i++)
@@ -191,6 +222,7 @@ static void store_all(struct translator *t, struct replicas *all, struct operand
 {
 	LLVMValueRef value = LLVMGetUndef(LLVMVectorType(int_type(t, type_bits(type)), count));
 	LLVMBasicBlockRef after;
+	LLVMValueRef second;
 
 	for (uint32_t i = 0; i < count; i++)
 		value = LLVMBuildInsertElement(t->builder, value,
@@ -199,9 +231,13 @@ static void store_all(struct translator *t, struct replicas *all, struct operand
 	if (has(t, MOD_release))
 		LLVMBuildFence(t->builder, LLVMAtomicOrderingRelease, false, "");
 	replicas_begin(t, all, 0);
-	after = replicas_more(t, all);
+	second = replicas_two(t, all);
 	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, all->index)));
-	replicas_end(t, all, after);
+	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, second)));
+	after = replicas_one(t, all);
+	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, all->index)));
+	LLVMBuildBr(t->builder, after);
+	LLVMPositionBuilderAtEnd(t->builder, after);
 }
 
 void translate_multimem(struct translator *t)
