@@ -12,6 +12,8 @@
 #include "ir.h"
 #include "ptx/jit/llvm.h"
 
+#define BOUNDED_MOST	1000	/* statements of a kernel that also runs without its tests */
+
 void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name)
 {
 	uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -87,7 +89,9 @@ void root_external(struct root *root, const char *name, void *address)
 
 /*
  * Device functions get thread, parameters and results; kernels thread, parameters, indices, and of
- * what is cut the place, the state, the thread's number, and whether it stops at turns of loops.
+ * what is cut the place, the state, the thread's number, and whether it stops at turns of loops. Of
+ * other loops over threads, the place is enum row, and the number says how many threads of the row
+ * follow.
  */
 LLVMTypeRef function_type(struct translator *t, bool kernel)
 {
@@ -298,6 +302,9 @@ static void translate_function(struct translator *t, struct function *function)
 	t->thread = LLVMGetParam(t->value, 0);
 	t->parameters = LLVMGetParam(t->value, 1);
 	t->loops = function->kernel && !t->root->kernel.waits;
+	if (function->kernel)
+		t->bounds = t->loops && !t->cuts && t->body.count <= BOUNDED_MOST ?
+			    bounds_find(&t->body) : 0;
 	t->own_memory = has_own_memory(&t->body);
 	t->polls = t->root->polls;
 	if (function->kernel) {
@@ -315,6 +322,8 @@ static void translate_function(struct translator *t, struct function *function)
 	if (function->kernel) {
 		t->misaligned = alloca_at_entry(t, t->i32, 1, 0);
 		LLVMBuildStore(t->entry_builder, constant(t, 32, 0), t->misaligned);
+		t->wraps = alloca_at_entry(t, t->i1, 1, 0);
+		LLVMBuildStore(t->entry_builder, constant(t, 1, 0), t->wraps);
 	} else {
 		for (int i = 0; i < 3; i++)
 			t->tid[i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
@@ -335,6 +344,8 @@ static void translate_function(struct translator *t, struct function *function)
 			statement->label->used = true;
 		lines_statement(t, statement);
 		translate_statement(t, statement);
+		if (t->bounds)
+			bounds_after(t, statement);
 	}
 	if (!t->ended)
 		translate_return(t);

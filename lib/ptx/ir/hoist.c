@@ -14,7 +14,7 @@ static const char *const pure[] = {
 	"neg", "min", "max", "mov", "cvt", "cvta", "ld", "setp", "selp", "bfe", "lop3",
 };
 
-static bool is_pure(const struct statement *at)
+bool statement_is_pure(const struct statement *at)
 {
 	if (!word_is_one_of(&at->name, pure, ARRAY_SIZE(pure)) || at->guard ||
 	    statement_has(at, ".cc"))
@@ -42,21 +42,27 @@ static bool is_fixed(const struct statement *at, const struct operand *operand)
 	}
 }
 
+/* Gives a statement its first operand, a register, the only value that this ever has? */
+bool statement_writes_once(const struct statement *at)
+{
+	const struct operand *operand = at->operands;
+	const struct symbol *to;
+
+	if (at->operands_count < 2 || operand->kind != OPERAND_REGISTER || operand->part.length ||
+	    operand->second)
+		return false;
+	to = operand->symbol;
+	return to->flow.known && to->flow.written == 1 && !to->flow.zeroed && to->vector == 1 &&
+	       !to->parameter;
+}
+
 /* Marks a statement if it can stand before all cuts. Those before it in the text are marked. */
 void hoist(struct statement *at)
 {
-	struct symbol *to;
-
-	if (at->kind == STATEMENT_LABEL || at->operands_count < 2 || !is_pure(at) ||
-	    at->operands[0].kind != OPERAND_REGISTER || at->operands[0].part.length ||
-	    at->operands[0].second)
-		return;
-	to = at->operands[0].symbol;
-	if (!to->flow.known || to->flow.written != 1 || to->flow.zeroed || to->vector != 1 ||
-	    to->parameter)
+	if (at->kind == STATEMENT_LABEL || !statement_is_pure(at) || !statement_writes_once(at))
 		return;
 	for (uint32_t i = 1; i < at->operands_count; i++)
 		if (!is_fixed(at, &at->operands[i]))
 			return;
-	to->flow.hoisted = at->hoisted = true;
+	at->operands[0].symbol->flow.hoisted = at->hoisted = true;
 }

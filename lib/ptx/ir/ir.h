@@ -10,6 +10,7 @@
  *   part.c	the function of a kernel that is cut, which runs threads to their next cuts
  *   cut.c	cuts: places where threads meet, and what they keep there
  *   hoist.c	what a thread computes again behind each cut
+ *   bounds.c	tests that rows of threads can do without
  *   statement.c	the table of instructions; guards; modifiers
  *   registers.c	which registers are values, and which need memory
  *   value.c	operands to values and back; constants
@@ -67,13 +68,16 @@ struct translator {
 	LLVMValueRef loop_names[PTX_CUTS_MOST + 2], parallel;
 	/*
 	 * of a kernel that is cut: where a thread begins, struct ptx_state, the thread's number,
-	 * and whether it stops at each turn of a loop
+	 * and whether it stops at each turn of a loop; of one that loops over threads without
+	 * cuts: the way in which it runs, and how many threads of its row follow
 	 */
 	LLVMValueRef which, state, number, turns;
 	struct ptx_cut about[PTX_CUTS_MOST + 1];
 	LLVMBasicBlockRef cut[PTX_CUTS_MOST + 1], resume[PTX_CUTS_MOST + 1];
 	uint32_t cuts;
 	uint32_t slots;			/* registers that threads keep */
+	uint32_t bounds;		/* tests of bounds that rows can do without */
+	LLVMValueRef wraps;		/* does what they compare wrap around along the row? */
 	uint32_t *waits_before;		/* instructions that may wait, before each statement */
 	uint32_t index;			/* of the statement */
 	/* the instruction */
@@ -159,6 +163,16 @@ bool registers_look(const struct body *body, struct kept *kept);
 
 /* ---- hoist.c ---- */
 void hoist(struct statement *at);
+bool statement_is_pure(const struct statement *at);
+bool statement_writes_once(const struct statement *at);
+
+/* ---- bounds.c ---- */
+/* Ways in which a body runs; ROW_PASSES is also what it returns after it has looked */
+enum row { ROW_TESTS, ROW_LOOKS, ROW_PASSES = 0x100 };
+
+uint32_t bounds_find(const struct body *body);
+LLVMValueRef bounds_tested(struct translator *t, LLVMValueRef guard);
+void bounds_after(struct translator *t, const struct statement *at);
 
 /* ---- cut.c ---- */
 void cut_here(struct translator *t, LLVMBasicBlockRef block, uint32_t number);

@@ -10,6 +10,8 @@
 #include "instructions.h"
 #include "ir.h"
 
+#define ROW_EDGE	32	/* threads at both ends of a row, of which one may not pass */
+
 static void mark(struct translator *t, LLVMValueRef instruction, const char *kind,
 		 LLVMValueRef metadata)
 {
@@ -153,27 +155,123 @@ void form_end(struct translator *t)
 	LLVMBuildBr(t->entry_builder, LLVMGetNextBasicBlock(entry));
 }
 
+/* The threads that one call runs */
+struct threads {
+	LLVMValueRef body, arguments[9], wrong;
+	LLVMValueRef count;		/* of a row: of a block, or of blocks side by side */
+};
+
+static LLVMValueRef run_thread(struct translator *t, struct threads *all, LLVMValueRef x,
+			       enum row way, LLVMValueRef more)
+{
+	all->arguments[2] = x;
+	all->arguments[5] = constant(t, 32, way);
+	all->arguments[7] = resize(t, more, 64, false);
+	return LLVMBuildCall2(t->builder, function_type(t, true), all->body, all->arguments,
+			      ARRAY_SIZE(all->arguments), "");
+}
+
+/*
+ * Runs threads of a row, one at least. What is wrong with their addresses is collected for each row
+ * by itself, so that no row waits for another.
+ */
+static void run_row(struct translator *t, struct threads *all, LLVMValueRef from, LLVMValueRef end,
+		    enum row way)
+{
+	LLVMValueRef wrong = variable_begin(t, constant(t, 32, 0)), result;
+	struct loop loop;
+
+	loop_begin(t, &loop, from);
+	result = run_thread(t, all, loop.index, way, constant(t, 32, 0));
+	LLVMBuildStore(t->builder, BUILD(Or, variable_get(t, wrong), result), wrong);
+	loop_end(t, &loop, end, t->loop_names[way == ROW_PASSES]);
+	LLVMBuildStore(t->builder, BUILD(Or, variable_get(t, all->wrong), variable_get(t, wrong)),
+		       all->wrong);
+}
+
+/* Return: do all threads of a part of a row pass the tests of bounds? (bounds.c) */
+static LLVMValueRef passes(struct translator *t, struct threads *all, LLVMValueRef from,
+			   LLVMValueRef end)
+{
+	LLVMValueRef last = BUILD(Sub, end, constant(t, 32, 1)), both;
+
+	both = run_thread(t, all, from, ROW_LOOKS, BUILD(Sub, last, from));
+	both = BUILD(And, both, run_thread(t, all, last, ROW_LOOKS, constant(t, 32, 0)));
+	return LLVMBuildICmp(t->builder, LLVMIntEQ, both, constant(t, 32, ROW_PASSES), "");
+}
+
+/*
+ * Where a part of a row ends that is tested by itself, as the whole has a thread that does not
+ * pass: data's first and last elements often have threads with nothing to do.
+ */
+static LLVMValueRef part_end(struct translator *t, const struct threads *all, LLVMValueRef from)
+{
+	LLVMValueRef edge = constant(t, 32, ROW_EDGE), left = BUILD(Sub, all->count, from), size;
+	LLVMValueRef first = LLVMBuildICmp(t->builder, LLVMIntEQ, from, constant(t, 32, 0), "");
+
+	size = choose(t, first, edge, BUILD(Sub, left, edge));
+	size = choose(t, LLVMBuildICmp(t->builder, LLVMIntUGT, left, edge, ""), size, left);
+	return BUILD(Add, from, size);
+}
+
+/* Runs a row: parts of which all threads pass without tests, others with them. */
+static void run_tested_row(struct translator *t, struct threads *all)
+{
+	LLVMBasicBlockRef part = new_block(t), some = new_block(t), with = new_block(t);
+	LLVMBasicBlockRef without = new_block(t), next = new_block(t), after = new_block(t);
+	LLVMValueRef from = variable_begin(t, constant(t, 32, 0)), start, finish;
+	LLVMValueRef end = variable_begin(t, all->count);
+
+	LLVMBuildBr(t->builder, part);
+	LLVMPositionBuilderAtEnd(t->builder, part);
+	start = variable_get(t, from);
+	LLVMBuildStore(t->builder, all->count, end);
+	LLVMBuildCondBr(t->builder, passes(t, all, start, all->count), without, some);
+	LLVMPositionBuilderAtEnd(t->builder, some);
+	finish = part_end(t, all, start);
+	LLVMBuildStore(t->builder, finish, end);
+	LLVMBuildCondBr(t->builder, passes(t, all, start, finish), without, with);
+	LLVMPositionBuilderAtEnd(t->builder, without);
+	run_row(t, all, variable_get(t, from), variable_get(t, end), ROW_PASSES);
+	LLVMBuildBr(t->builder, next);
+	LLVMPositionBuilderAtEnd(t->builder, with);
+	run_row(t, all, variable_get(t, from), variable_get(t, end), ROW_TESTS);
+	LLVMBuildBr(t->builder, next);
+	LLVMPositionBuilderAtEnd(t->builder, next);
+	finish = variable_get(t, end);
+	LLVMBuildStore(t->builder, finish, from);
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, finish, all->count, ""),
+			part, after);
+	LLVMPositionBuilderAtEnd(t->builder, after);
+}
+
 /* Runs all threads of the block. Return: bits of addresses that are not aligned */
 static LLVMValueRef all_threads(struct translator *t, LLVMValueRef body)
 {
-	LLVMValueRef wrong = variable_begin(t, constant(t, 32, 0)), result;
-	LLVMValueRef arguments[] = {
-		t->thread, t->parameters, NULL, NULL, NULL, constant(t, 32, 0),
-		LLVMConstNull(t->pointer), constant(t, 64, 0), constant(t, 1, 0),
+	struct threads all = {
+		.body = body, .arguments = { t->thread, t->parameters },
+		.wrong = variable_begin(t, constant(t, 32, 0)),
+		.count = thread_field(t, offsetof(struct ptx_thread, ntid), t->i32),
 	};
 	struct loop loops[3];
 
-	for (int i = 2; i >= 0; i--) {
+	if (t->root->kernel.joins)
+		all.count = BUILD(Mul, all.count,
+				  thread_field(t, offsetof(struct ptx_thread, blocks), t->i32));
+	all.arguments[6] = LLVMConstNull(t->pointer);
+	all.arguments[8] = constant(t, 1, 0);
+	for (int i = 2; i; i--) {
 		loop_begin(t, &loops[i], constant(t, 32, 0));
-		arguments[2 + i] = loops[i].index;
+		all.arguments[2 + i] = loops[i].index;
 	}
-	result = LLVMBuildCall2(t->builder, function_type(t, true), body, arguments,
-				ARRAY_SIZE(arguments), "");
-	LLVMBuildStore(t->builder, BUILD(Or, variable_get(t, wrong), result), wrong);
-	for (int i = 0; i < 3; i++)
+	if (t->bounds)
+		run_tested_row(t, &all);
+	else
+		run_row(t, &all, constant(t, 32, 0), all.count, ROW_TESTS);
+	for (int i = 1; i < 3; i++)
 		loop_end(t, &loops[i], thread_field(t, offsetof(struct ptx_thread, ntid) + 4 * i,
-						    t->i32), i ? NULL : t->loop_names[0]);
-	return variable_get(t, wrong);
+						    t->i32), NULL);
+	return variable_get(t, all.wrong);
 }
 
 void block_form(struct translator *t, LLVMValueRef body)

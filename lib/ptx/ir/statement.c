@@ -103,6 +103,8 @@ static LLVMBasicBlockRef guard(struct translator *t)
 
 	if (t->at->guard_negated)
 		condition = BUILD(Not, condition);
+	if (t->at->bound)
+		condition = bounds_tested(t, condition);
 	LLVMBuildCondBr(t->builder, condition, then, after);
 	LLVMPositionBuilderAtEnd(t->builder, then);
 	return after;

@@ -10,6 +10,8 @@
 #include "code.h"
 #include "ptx/ir/instructions.h"
 
+#define JOINED_MOST	4000	/* statements of a kernel of which blocks may be joined */
+
 static bool add_callee(struct facts *facts, struct function *function)
 {
 	for (uint32_t i = 0; i < facts->callees_count; i++)
@@ -228,8 +230,12 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 		memory_check(&checking, &body);
 	if (result == CUDA_SUCCESS && checking.facts->loop_waits)
 		checking.facts->waits |= body_depends(&body);
-	if (result == CUDA_SUCCESS && function->kernel)
+	if (result == CUDA_SUCCESS && function->kernel) {
 		checking.facts->cuts = cuts_find(&body);
+		checking.facts->joins = !checking.facts->cuts && !checking.facts->waits &&
+					!checking.facts->meetings && !checking.facts->shared &&
+					body.count <= JOINED_MOST && body_joins(&body);
+	}
 	function->statements = body.count;
 	body_free(&body);
 	free(waits);

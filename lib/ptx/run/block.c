@@ -133,6 +133,16 @@ static void block_place(struct ptx_thread *at, const struct ptx_grid *grid, uint
 	}
 }
 
+/* Return: how many blocks, of those from a number to an end, run as one: they are side by side. */
+static uint32_t blocks_of(const struct ptx_grid *grid, uint64_t number, uint64_t end)
+{
+	uint32_t row = grid->nclusterid[0] - number % grid->nclusterid[0];
+
+	if (!grid->launch->kernel->joins)
+		return 1;
+	return end - number < row ? end - number : row;
+}
+
 /*
  * Runs blocks whose threads are one loop. Such a block may run for less time than block_start()
  * takes, so the runner does not start the next blocks: it gives this one their places in the grid.
@@ -148,9 +158,10 @@ static void run_loops(struct fiber *fiber, struct ptx_grid *grid)
 		end = next + grid->share < grid->clusters ? next + grid->share : grid->clusters;
 		if (next >= end)
 			break;
-		for (; next < end && !grid->failed; next++) {
+		for (; next < end && !grid->failed; next += fiber->at.blocks) {
 			block_place(&fiber->at, grid, next, 0);
 			fiber->at.named = 0;
+			fiber->at.blocks = blocks_of(grid, next, end);
 			launch->kernel->block(&fiber->at, launch->parameters);
 		}
 	}
@@ -197,6 +208,7 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 {
 	const struct ptx_launch *launch = grid->launch;
 	struct ptx_thread at = {
+		.blocks = 1,
 		.dynamic_shared = launch->dynamic_shared,
 		.dynamic_first = PTX_SHARED_FIRST + ((launch->kernel->static_shared + 15) & ~15U),
 		.nwarpid = 64,			/* of a multiprocessor */

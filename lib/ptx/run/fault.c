@@ -54,6 +54,10 @@ static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintpt
 	line_of(fiber, rip, rsp, line, sizeof(line));
 	used = snprintf(text, size, "kernel %.80s, block (%u, %u, %u)", launch->kernel->name,
 			fiber->at.ctaid[0], fiber->at.ctaid[1], fiber->at.ctaid[2]);
+	if (fiber->at.blocks > 1)
+		used += snprintf(text + used, size - used, " or another one up to (%u, %u, %u)",
+				 fiber->at.ctaid[0] + fiber->at.blocks - 1, fiber->at.ctaid[1],
+				 fiber->at.ctaid[2]);
 	if (!grid->serial || !launch->kernel->block || fiber->at.named)
 		used += snprintf(text + used, size - used, ", thread (%u, %u, %u)", fiber->at.tid[0],
 				 fiber->at.tid[1], fiber->at.tid[2]);

@@ -28,6 +28,7 @@
 /* Runners take so many shares of a grid, so that all end at about the same time. */
 #define SHARES		256
 #define SHARE_MOST	16
+#define SHARE_MOST_JOINED	64	/* of blocks that run as one: the longer its rows are, the better */
 
 /* Protects the list of grids, their helpers and offered, and the counts. Taken alone. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -194,6 +195,7 @@ void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome)
 {
 	static atomic_ullong ids = 1;
 	struct runner *runner = runner_get();
+	uint64_t most;
 	struct ptx_grid grid = {
 		.launch = launch, .outcome = outcome, .id = ids++,
 		.threads = launch->block[0] * launch->block[1] * launch->block[2],
@@ -210,8 +212,9 @@ void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome)
 		grid.nclusterid[i] = launch->grid[i] / launch->cluster[i];
 		grid.clusters *= grid.nclusterid[i];
 	}
+	most = launch->kernel->joins ? SHARE_MOST_JOINED : SHARE_MOST;
 	grid.share = grid.clusters / SHARES;
-	grid.share = grid.share < 1 ? 1 : grid.share > SHARE_MOST ? SHARE_MOST : grid.share;
+	grid.share = grid.share < 1 ? 1 : grid.share > most ? most : grid.share;
 	if (launch->resident && !launch->cooperative)
 		grid.resident = launch->resident / grid.blocks_each ?
 				launch->resident / grid.blocks_each : 1;

@@ -50,6 +50,7 @@ struct ptx_block;
 struct ptx_thread {
 	uint32_t tid[3], ntid[3], ctaid[3], nctaid[3];
 	uint32_t named;			/* tid is a thread's, also in a loop over threads */
+	uint32_t blocks;		/* side by side that a loop over threads runs as one */
 	uint32_t laneid, warpid, nwarpid;
 	uint32_t dynamic_shared;	/* %dynamic_smem_size */
 	uint32_t dynamic_first;		/* where dynamic shared memory begins in the window */
@@ -283,6 +284,11 @@ struct ptx_kernel {
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
 	bool calls_pointers;		/* nobody knows which functions, nor their frames */
 	bool checked;			/* it was translated for MEMCAST_PTX_CHECK */
+	/*
+	 * Its threads know no more of their x than their place in the grid: @block can run blocks
+	 * side by side as one that is so much wider
+	 */
+	bool joins;
 	uint32_t parameter_bytes;
 };
 

@@ -101,6 +101,14 @@ enum symbol_kind {
 
 enum linkage { LINK_PRIVATE, LINK_VISIBLE, LINK_EXTERN, LINK_WEAK, LINK_COMMON };
 
+/* How a register's value changes from a thread to the next one of a row; lib/ptx/ir/bounds.c */
+struct course {
+	enum { COURSE_UNKNOWN, COURSE_SAME, COURSE_STEPS, COURSE_TRUTH } kind;
+	int32_t step;
+	/* of a predicate: are the threads where it is true, or false, one run without gaps? */
+	bool trues, falses;
+};
+
 /* What is known of a register's value as an address; lib/ptx/ir/align.c */
 struct alignment {
 	struct symbol *of;		/* NULL, or the register is the sum of it, */
@@ -145,6 +153,8 @@ struct symbol {
 			bool hoisted;		/* computed before all cuts; lib/ptx/ir/hoist.c */
 			bool stays;		/* as it is, from the first cut on */
 			bool depends;		/* on what others write; lib/ptx/jit/wait.c */
+			uint8_t place;		/* of a thread in the grid; lib/ptx/jit/join.c */
+			struct course course;
 		} flow;
 	};
 	/* what translation makes of it: values of LLVM, or NULL */
@@ -293,6 +303,9 @@ struct statement {
 	struct symbol *label;
 	bool hoisted;			/* computed before all cuts */
 	uint32_t cut;			/* number of the place, from 1 on; lib/ptx/jit/cut.c */
+	uint32_t bound;			/* number of a test, from 1 on; lib/ptx/ir/bounds.c */
+	uint8_t steps;			/* operand that must not wrap around along a row; 0: none */
+	bool steps_signed;
 	/* an instruction: @guard name.modifiers operands */
 	struct symbol *guard;
 	bool guard_negated;
