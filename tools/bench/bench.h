@@ -25,7 +25,8 @@ struct bench_suite {
 };
 
 extern const struct bench_suite bench_bulk, bench_group, bench_team, bench_map, bench_control,
-				bench_growth, bench_rack, bench_launch, bench_many, bench_ptx;
+				bench_growth, bench_rack, bench_launch, bench_translated,
+				bench_many, bench_ptx;
 
 /*
  * One result. The ratio is value / peer; with @faster, for times under a bar that

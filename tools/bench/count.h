@@ -32,4 +32,7 @@ char *bench_counting_machine(void);
 	"--root --icount --cpus 1 --devices 64 --pool-mib 1160,4 --timeout 900 --env MEMCAST_PTX=0"
 const char *bench_control_obstacle(void);
 
+/* One with the translator */
+#define BENCH_TRANSLATED_MACHINE "--root --icount --cpus 1 --devices 1 --pool-mib 4 --timeout 900"
+
 #endif /* MEMCAST_TOOLS_BENCH_CONTROL_H */

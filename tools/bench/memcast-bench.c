@@ -17,7 +17,7 @@
 
 static const struct bench_suite *const suites[] = {
 	&bench_bulk, &bench_group, &bench_team, &bench_map, &bench_control, &bench_growth,
-	&bench_rack, &bench_launch, &bench_many, &bench_ptx,
+	&bench_rack, &bench_launch, &bench_many, &bench_translated, &bench_ptx,
 };
 
 #define SUITES	(sizeof(suites) / sizeof(suites[0]))

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Suite "launch": the cost of a stream's launch of an empty kernel, and of the wait for its end. */
+/*
+ * Suites "launch" and "translated": the cost of a stream's launch of an empty kernel, and of the wait
+ * for its end; of a C function, and of a kernel that was translated from PTX.
+ */
 #include <cuda.h>
 #include <memcast/kernel.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bench/bench.h"
 #include "bench/count.h"
@@ -12,9 +17,15 @@
 /* 2 us more than a host function, at three instructions in a nanosecond */
 #define BAR	6000
 
+/* Of a kernel that was translated, in multiples of a C function's cost */
+#define TRANSLATED_BAR	1.2
+
+#define PARAMETERS	"(.param .u64 a, .param .u64 b, .param .u32 c) { ret; }\n"
+
+/* The first has a C function. */
 static const char code[] =
 	".version 8.0\n.target sm_90\n.address_size 64\n"
-	".visible .entry empty(.param .u64 a, .param .u64 b, .param .u32 c) { ret; }\n";
+	".visible .entry empty" PARAMETERS ".visible .entry empty_ptx" PARAMETERS;
 
 MEMCAST_KERNEL(empty, MEMCAST_ONCE, void *, void *, int)
 {
@@ -42,30 +53,48 @@ static void nothing(void *data)
 	(double)least_;							\
 })
 
-static void run(struct bench *bench)
+static CUstream stream;
+static CUmodule module;
+
+static void begin(struct bench *bench)
 {
-	CUdeviceptr a = 0, b = 0;
-	int c = 0;
-	void *parameters[] = { &a, &b, &c };
-	CUfunction function;
 	CUcontext context;
-	CUmodule module;
-	CUstream stream;
-	double host, kernel;
 
 	bench_count_alone(bench);
 	CU(cuInit(0));
 	CU(cuDevicePrimaryCtxRetain(&context, 0));
 	CU(cuCtxSetCurrent(context));
 	CU(cuModuleLoadData(&module, code));
-	CU(cuModuleGetFunction(&function, module, "empty"));
 	CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	host = LEAST(({
-		CU(cuLaunchHostFunc(stream, nothing, NULL));
+}
+
+static void end(void)
+{
+	CU(cuStreamDestroy(stream));
+	CU(cuModuleUnload(module));
+}
+
+static double cost_of(const char *name)
+{
+	CUdeviceptr a = 0, b = 0;
+	int c = 0;
+	void *parameters[] = { &a, &b, &c };
+	CUfunction function;
+
+	CU(cuModuleGetFunction(&function, module, name));
+	return LEAST(({
+		CU(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
 		CU(cuStreamSynchronize(stream));
 	}));
-	kernel = LEAST(({
-		CU(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+}
+
+static void run(struct bench *bench)
+{
+	double host;
+
+	begin(bench);
+	host = LEAST(({
+		CU(cuLaunchHostFunc(stream, nothing, NULL));
 		CU(cuStreamSynchronize(stream));
 	}));
 	bench_add(bench, &(struct bench_line) {
@@ -74,11 +103,30 @@ static void run(struct bench *bench)
 	});
 	bench_add(bench, &(struct bench_line) {
 		.measure = "cuLaunchKernel, empty, until it is done",
-		.value = kernel, .unit = "instructions", .peer = host + BAR,
+		.value = cost_of("empty"), .unit = "instructions", .peer = host + BAR,
 		.against = "an empty cuLaunchHostFunc and 2 us natively", .at_most = 1,
 	});
-	CU(cuStreamDestroy(stream));
-	CU(cuModuleUnload(module));
+	end();
+}
+
+static void run_translated(struct bench *bench)
+{
+	double function;
+
+	/* what is measured is made here, and not taken from the user's folder */
+	setenv("MEMCAST_PTX_CACHE", "0", 1);
+	begin(bench);
+	function = cost_of("empty");
+	bench_add(bench, &(struct bench_line) {
+		.measure = "cuLaunchKernel of a C function, until it is done",
+		.value = function, .unit = "instructions",
+	});
+	bench_add(bench, &(struct bench_line) {
+		.measure = "cuLaunchKernel of PTX, until it is done",
+		.value = cost_of("empty_ptx"), .unit = "instructions", .peer = function,
+		.against = "an empty C function", .at_most = TRANSLATED_BAR,
+	});
+	end();
 }
 
 const struct bench_suite bench_launch = {
@@ -88,4 +136,20 @@ const struct bench_suite bench_launch = {
 	.machine = BENCH_CONTROL_MACHINE,
 	.counted = true,
 	.run = run,
+};
+
+static const char *no_translator(void)
+{
+	const char *value = getenv("MEMCAST_PTX");
+
+	return value && !strcmp(value, "0") ? "MEMCAST_PTX=0 is set" : bench_control_obstacle();
+}
+
+const struct bench_suite bench_translated = {
+	.name = "translated",
+	.about = "an empty kernel of PTX in a stream in instructions, against a C function",
+	.obstacle = no_translator,
+	.machine = BENCH_TRANSLATED_MACHINE,
+	.counted = true,
+	.run = run_translated,
 };
