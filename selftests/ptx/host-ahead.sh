@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test ahead -fPIE -pie
-plan ptx.ahead 11
+plan ptx.ahead 12
 
 compile() { MEMCAST_PTX_CACHE=$temp/kept timeout 100 build/tools/memcast-ptx "$@" >"$temp/said" 2>&1; }
 # A file that is made again is another file.
@@ -22,6 +22,14 @@ result nothing_is_made_again $?
 build_test ahead -fno-PIE -no-pie -O2
 compile "$temp/ahead" && [ "$(made)" = "$made" ]
 result fixed_addresses $?
+if [ $processor = x86 ] && command -v aarch64-linux-gnu-gcc >/dev/null; then
+	CC=aarch64-linux-gnu-gcc build_test ahead -fPIE -pie
+	compile "$temp/ahead" && grep -qx '5 functions are compiled; 0 cannot be' "$temp/said"
+	result arm64 $?
+	build_test ahead -fPIE -pie
+else
+	skip arm64 'no cross compiler here: make deps-arm64'
+fi
 compile /bin/true && grep -q '^0 functions' "$temp/said"
 result no_device_code $?
 

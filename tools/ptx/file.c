@@ -87,6 +87,16 @@ static bool inside(const struct file *file, uint64_t address, uint64_t bytes)
 	return address >= first && bytes <= file->bytes && address - first <= file->bytes - bytes;
 }
 
+/* Return: the type of a relocation by the file's own address; 0: no processor that memcast runs on */
+static uint32_t relative(const struct source *source)
+{
+	switch (source->head->e_machine) {
+	case EM_X86_64:	 return R_X86_64_RELATIVE;
+	case EM_AARCH64: return R_AARCH64_RELATIVE;
+	default:	 return 0;
+	}
+}
+
 /* Makes addresses of the segment that has the wrappers real ones. */
 static void relocate(struct file *file, const struct source *source, const Elf64_Shdr *wrappers)
 {
@@ -98,7 +108,7 @@ static void relocate(struct file *file, const struct source *source, const Elf64
 					 at(source, about->sh_offset, about->sh_size) : NULL;
 
 		for (uint64_t r = 0; list && r < about->sh_size / sizeof(*list); r++)
-			if (ELF64_R_TYPE(list[r].r_info) == R_X86_64_RELATIVE &&
+			if (ELF64_R_TYPE(list[r].r_info) == relative(source) &&
 			    inside(file, list[r].r_offset, 8) &&
 			    inside(file, list[r].r_addend, 1)) {
 				word = (uint64_t *)(file->memory + list[r].r_offset);
@@ -177,7 +187,7 @@ static const char *load(struct file *file, const struct source *source)
 	const Elf64_Shdr *names, *found = NULL, *relocatable = NULL, *one;
 
 	if (source->size < sizeof(*source->head) || memcmp(source->bytes, ELFMAG, SELFMAG) ||
-	    source->bytes[EI_CLASS] != ELFCLASS64 || source->head->e_machine != EM_X86_64)
+	    source->bytes[EI_CLASS] != ELFCLASS64 || !relative(source))
 		return NULL;
 	names = section(source, source->head->e_shstrndx);
 	for (uint32_t i = 0; names && i < source->head->e_shnum; i++) {
