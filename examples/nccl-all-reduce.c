@@ -356,7 +356,7 @@ static bool kill_last(pid_t pid)
  */
 static int end_others(const pid_t *pids)
 {
-	int killed = 0, ended = 0, patience = 60;
+	int killed = 0, ended = 0, patience = 300;
 	pid_t pid;
 
 	__atomic_store_n(&shared->lost, true, __ATOMIC_RELEASE);
