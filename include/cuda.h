@@ -4321,6 +4321,16 @@ CUresult CUDAAPI cuLibraryGetModule(CUmodule *pMod, CUlibrary library);
 CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 				    const char *name);
 
+/*
+ * A variable with __managed__ (PTX: .attribute(.managed)): memory of the host, one for the program
+ * and for the library's modules in all contexts. It goes with the context that was current at its
+ * first use; the next use makes a new one, with the initial value.
+ *
+ * NOT_FOUND: the library has no such managed variable.
+ */
+CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+				     const char *name);
+
 /* The kernel as a function of the current context. */
 CUresult CUDAAPI cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel);
 CUresult CUDAAPI cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel);

@@ -772,13 +772,18 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName
 				    void **libraryOptionValues, unsigned int numLibraryOptions);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 
-/* cuLibraryGetKernel, cuLibraryGetKernelCount, cuLibraryEnumerateKernels, cuLibraryGetGlobal */
+/*
+ * cuLibraryGetKernel, cuLibraryGetKernelCount, cuLibraryEnumerateKernels, cuLibraryGetGlobal,
+ * cuLibraryGetManaged
+ */
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name);
 cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t lib);
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int numKernels,
 					cudaLibrary_t lib);
 cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library,
 				 const char *name);
+cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
+				  const char *name);
 
 /*
  * cuGraphAddKernelNode, and others of such names. A node's parameters name a kernel that the

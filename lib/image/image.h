@@ -47,6 +47,7 @@ struct variable {
 	const void *value;		/* NULL: all zeros */
 	uint32_t text;			/* number of the text that declares it */
 	bool is_private;		/* of that text */
+	bool is_managed;		/* the program reads and writes it, too */
 };
 
 struct image {

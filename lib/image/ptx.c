@@ -51,8 +51,9 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 		} else if (ptx_is(reader, ".ptr")) {
 			pointer = true;
 		} else if (ptx_is(reader, ".attribute")) {
-			while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
-				ptx_next(reader);
+			for (; !ptx_is(reader, ")") && reader->word.kind != WORD_END;
+			     ptx_next(reader))
+				declared->is_managed |= ptx_is(reader, ".managed");
 		} else if (!declared->element) {
 			declared->element = type_bytes(&reader->word);
 			declared->is_float = reader->word.length == 4 &&
@@ -189,6 +190,7 @@ static CUresult variable(struct reader *reader, bool constant, bool external)
 			new->value = value;
 			new->text = reader->image->texts_count;	/* it is kept when it is read */
 			new->is_private = reader->is_private;
+			new->is_managed = declared.is_managed;
 		}
 		if (!external && (!new || !new->name))
 			return image_no_memory();

@@ -86,7 +86,7 @@ struct declared {
 	struct word name;
 	uint32_t element, align;	/* bytes; of a vector, element is one of its parts */
 	uint32_t whole;			/* bytes of the vector, or of the element */
-	bool is_float;
+	bool is_float, is_managed;
 	uint32_t dimensions[8], dimensions_count;
 	size_t bytes;
 };

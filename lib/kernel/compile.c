@@ -45,10 +45,18 @@ static uint64_t variable_address(void *data, const char *name, uint32_t text, si
 	return own_memory(module, bytes);
 }
 
+static bool has_values(void *data, const char *name, uint32_t text)
+{
+	struct module *module = data;
+	const struct variable *variable = image_variable_of(module->image, name, text);
+
+	return variable && module_has_values(module, variable);
+}
+
 /* With code_lock held: reads and links the module's texts, the first time. */
 static CUresult link_texts(struct module *module, const struct ptx_object *object)
 {
-	const struct ptx_variables variables = { variable_address, module };
+	const struct ptx_variables variables = { variable_address, has_values, module };
 	struct image *image = module->image;
 	struct ptx_log log = {};
 	uint32_t before;

@@ -81,11 +81,19 @@ struct module {
 	struct image *image;
 	struct function *functions;	/* in the order of the image's kernels */
 	CUdeviceptr *addresses;		/* as the image's variables; 0: not allocated */
+	struct managed *managed;	/* the library's; NULL: it has none, or has ended */
 	/* Protects the members below; taken before modules_lock */
 	pthread_mutex_t code_lock;
 	struct ptx_code *code;		/* the image's PTX, linked; NULL: not yet */
 	CUdeviceptr *own;		/* variables that the image does not list */
 	unsigned int own_count;
+};
+
+/* A library's managed variable, one for all contexts: memory of that which needed it first */
+struct managed {
+	CUdeviceptr address;		/* 0: not allocated */
+	CUcontext context;
+	unsigned int ends;		/* as a module's */
 };
 
 struct kernel {
@@ -104,6 +112,7 @@ struct library {
 	CUresult error;			/* of reading the image */
 	char reason[256];
 	struct kernel *kernels;
+	struct managed *managed;	/* as the image's variables; under modules_lock */
 	struct module *modules;
 };
 
@@ -115,6 +124,7 @@ void *handle_find(const void *handle, enum handle_kind kind);
 void handle_remove(const void *handle);
 void handle_put(void *object);
 CUresult context_not_failed(void);
+bool context_lives(CUcontext context, unsigned int ends);
 bool module_is_alive(const struct module *module);
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object);
 CUresult module_get(CUmodule handle, struct module **module);
@@ -122,13 +132,14 @@ CUresult function_get(CUfunction handle, CUresult refusal, struct function **fun
 CUresult function_get_any(CUfunction handle, CUcontext context, struct function **function);
 
 /* module.c */
-CUresult module_new(struct image *image, struct slot *slot, bool of_library,
+CUresult module_new(struct image *image, struct slot *slot, const struct library *library,
 		    struct module **module);
 bool module_end(struct module *module);
 void module_put(struct module *module);
 CUfunction function_handle(struct function *function);
 CUresult module_place(struct module *module, const struct variable *variable,
 		      CUdeviceptr *address, size_t *bytes);
+bool module_has_values(struct module *module, const struct variable *variable);
 CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
 			 size_t *bytes);
 void modules_each_code(void (*function)(const struct code *code, void *data), void *data);

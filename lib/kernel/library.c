@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stream/capture.h"
+#include "alloc/alloc.h"
 #include "kernel.h"
 
 void library_put(struct library *library)
@@ -19,6 +20,7 @@ void library_put(struct library *library)
 	for (uint32_t i = 0; i < library->image->kernels_count; i++)
 		free(library->kernels[i].settings);
 	free(library->kernels);
+	free(library->managed);
 	image_put(library->image);
 	free(library);
 }
@@ -68,7 +70,7 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 	if (*module)
 		return CUDA_SUCCESS;
 
-	result = module_new(image_get(library->image), slot, true, &new);
+	result = module_new(image_get(library->image), slot, library, &new);
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&modules_lock);
@@ -117,12 +119,16 @@ static CUresult library_new(struct library **new, const void *data, size_t bytes
 	if (result == CUDA_SUCCESS) {
 		library->kernels = calloc(library->image->kernels_count + 1,
 					  sizeof(*library->kernels));
-		library->handle = library->kernels ? (CUlibrary)handle_add(library) : NULL;
+		library->managed = calloc(library->image->variables_count + 1,
+					  sizeof(*library->managed));
+		if (library->kernels && library->managed)
+			library->handle = (CUlibrary)handle_add(library);
 	}
 	if (!library->handle) {
 		if (library->image)
 			image_put(library->image);
 		free(library->kernels);
+		free(library->managed);
 		free(library);
 		return image_no_memory();
 	}
@@ -217,6 +223,15 @@ static struct module *modules_of(const struct library *library)
 	return first;
 }
 
+/* Frees managed variables. The library's modules have ended, so nobody places one any more. */
+static void free_managed(const struct library *library)
+{
+	for (uint32_t i = 0; i < library->image->variables_count; i++)
+		if (library->managed[i].address &&
+		    context_lives(library->managed[i].context, library->managed[i].ends))
+			heap_free(library->managed[i].address, MEMCAST_BLOCK_HOST);
+}
+
 /*
  * Ends a library's handles, and those of its modules, which stay in its list until its last
  * reference goes.
@@ -247,8 +262,10 @@ static CUresult library_unload(CUlibrary handle)
 		pthread_mutex_unlock(&modules_lock);
 		for (module = modules_of(library); module; module = module->sibling)
 			module_end(module);
-		if (first)
+		if (first) {
+			free_managed(library);
 			library_put(library);
+		}
 	}
 	library_put(library);
 	return result;
@@ -370,5 +387,25 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
 			    const char *name)
 {
 	return WHOLE_CALL(WITH_LIBRARY(found, library, get_variable(address, bytes, found, name)),
+			  address, bytes, library, name);
+}
+
+static CUresult get_managed(CUdeviceptr *address, size_t *bytes, struct library *library,
+			    const char *name)
+{
+	const struct variable *variable;
+
+	if ((!address && !bytes) || !name)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs or name");
+	variable = image_variable(library->image, name);
+	if (variable && !variable->is_managed)
+		return fail(CUDA_ERROR_NOT_FOUND, "%.100s is no managed variable", name);
+	return get_variable(address, bytes, library, name);
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+			     const char *name)
+{
+	return WHOLE_CALL(WITH_LIBRARY(found, library, get_managed(address, bytes, found, name)),
 			  address, bytes, library, name);
 }

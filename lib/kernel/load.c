@@ -167,7 +167,7 @@ static CUresult load_module(CUmodule *handle, const void *data, size_t bytes, un
 	if (result == CUDA_SUCCESS)
 		result = load_image(data, bytes, slot->device, count, options, values, &image);
 	if (result == CUDA_SUCCESS)
-		result = module_new(image, slot, false, &module);
+		result = module_new(image, slot, NULL, &module);
 	if (result != CUDA_SUCCESS)
 		return result;
 	*handle = module->handle;

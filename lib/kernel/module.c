@@ -40,6 +40,7 @@ static bool withdraw(struct module *module)
 	if (module->next)
 		module->next->link = module->link;
 	module->link = NULL;
+	module->managed = NULL;
 	handle_remove(module->handle);
 	for (uint32_t i = 0; i < module->image->kernels_count; i++)
 		handle_remove(module->functions[i].handle);
@@ -87,7 +88,7 @@ static struct module *list_add(struct module *module)
 }
 
 /* @image: the module takes the caller's reference, also on failure; @new: with one for the caller */
-CUresult module_new(struct image *image, struct slot *slot, bool of_library,
+CUresult module_new(struct image *image, struct slot *slot, const struct library *library,
 		    struct module **new)
 {
 	struct module *module = calloc(1, sizeof(*module)), *dead, *next;
@@ -99,7 +100,8 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 		return image_no_memory();
 	}
 	*module = (struct module) {
-		.head.kind = HANDLE_MODULE, .references = 1, .of_library = of_library,
+		.head.kind = HANDLE_MODULE, .references = 1, .of_library = library,
+		.managed = library ? library->managed : NULL,
 		.context = context_value(slot), .ends = slot->ends, .device = slot->device,
 		.image = image,
 		.functions = calloc(image->kernels_count + 1, sizeof(*module->functions)),
@@ -136,6 +138,12 @@ CUresult module_new(struct image *image, struct slot *slot, bool of_library,
 	return CUDA_SUCCESS;
 }
 
+/* Managed memory is the host's. */
+static uint32_t free_flags(const struct variable *variable)
+{
+	return variable->is_managed ? MEMCAST_BLOCK_HOST : 0;
+}
+
 /*
  * Ends a module's handles and its memory. Return: is this the first call? Then the caller puts
  * the module's first reference.
@@ -150,7 +158,7 @@ bool module_end(struct module *module)
 	/* a module that has ended gets no more variables; a context that has, has freed them */
 	for (uint32_t i = 0; first && i < module->image->variables_count; i++)
 		if (module->addresses[i] && module_is_alive(module))
-			heap_free(module->addresses[i], 0);
+			heap_free(module->addresses[i], free_flags(&module->image->variables[i]));
 	if (first && module_is_alive(module))
 		module_own_free(module);
 	return first;
@@ -276,15 +284,17 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, C
 static CUresult place(const struct module *module, const struct variable *variable,
 		      CUdeviceptr *address)
 {
+	uint32_t flags = BLOCK_MODULE | (variable->is_managed ? BLOCK_MANAGED : 0);
 	struct slot *slot;
 	uint32_t heap, before;
 	CUresult result = context_find(module->context, &slot);
 
 	if (result == CUDA_SUCCESS)
-		result = context_heap_of(slot, HEAP_OF_DEVICE, &heap);
+		result = context_heap_of(slot, variable->is_managed ? HEAP_MANAGED :
+					       HEAP_OF_DEVICE, &heap);
 	if (result == CUDA_SUCCESS)
 		result = heap_alloc(heap, variable->bytes ? variable->bytes : 1,
-				    BLOCK_MODULE | block_flags_of(slot), address);
+				    flags | block_flags_of(slot), address);
 	if (result != CUDA_SUCCESS)
 		return result;
 	before = host_access_open();
@@ -296,21 +306,64 @@ static CUresult place(const struct module *module, const struct variable *variab
 	return CUDA_SUCCESS;
 }
 
-/* Publishes a variable that was placed, unless another thread was first, or the module ended. */
-static CUresult module_publish(struct module *module, CUdeviceptr *at, CUdeviceptr new,
-			       CUdeviceptr *address)
+/* With modules_lock held. Return: what the library's modules share of a variable; NULL: nothing */
+static struct managed *shared_by_library(struct module *module, const struct variable *variable)
 {
+	struct managed *managed;
+
+	if (!module->managed || !variable->is_managed)
+		return NULL;
+	managed = &module->managed[variable - module->image->variables];
+	if (managed->address && !context_lives(managed->context, managed->ends))
+		managed->address = 0;	/* freed with its context */
+	return managed;
+}
+
+/* With modules_lock held. Return: where the variable's address is, or will be */
+static CUdeviceptr *address_at(struct module *module, const struct variable *variable)
+{
+	struct managed *managed = shared_by_library(module, variable);
+
+	return managed ? &managed->address :
+			 &module->addresses[variable - module->image->variables];
+}
+
+/* Does the variable belong to other modules of the library as well, one of which has placed it? */
+bool module_has_values(struct module *module, const struct variable *variable)
+{
+	struct managed *managed;
+	bool placed;
+
+	pthread_mutex_lock(&modules_lock);
+	managed = shared_by_library(module, variable);
+	placed = managed && managed->address;
+	pthread_mutex_unlock(&modules_lock);
+	return placed;
+}
+
+/* Publishes a variable that was placed, unless another thread was first, or the module ended. */
+static CUresult module_publish(struct module *module, const struct variable *variable,
+			       CUdeviceptr new, CUdeviceptr *address)
+{
+	struct managed *managed;
 	bool ended, first;
+	CUdeviceptr *at;
 
 	pthread_mutex_lock(&modules_lock);
 	ended = !module->link;
+	managed = shared_by_library(module, variable);
+	at = address_at(module, variable);
 	first = !ended && !*at;
 	if (first)
 		*at = new;
+	if (first && managed) {
+		managed->context = module->context;
+		managed->ends = module->ends;
+	}
 	*address = *at;
 	pthread_mutex_unlock(&modules_lock);
 	if (!first)
-		heap_free(new, 0);
+		heap_free(new, free_flags(variable));
 	return ended ? fail(CUDA_ERROR_INVALID_HANDLE, "the module was unloaded meanwhile") :
 		       CUDA_SUCCESS;
 }
@@ -320,16 +373,15 @@ CUresult module_place(struct module *module, const struct variable *variable,
 		      CUdeviceptr *address, size_t *bytes)
 {
 	CUresult result = CUDA_SUCCESS;
-	CUdeviceptr *at, found, new;
+	CUdeviceptr found, new;
 
-	at = &module->addresses[variable - module->image->variables];
 	pthread_mutex_lock(&modules_lock);
-	found = *at;
+	found = *address_at(module, variable);
 	pthread_mutex_unlock(&modules_lock);
 	if (!found)
 		result = place(module, variable, &new);
 	if (!found && result == CUDA_SUCCESS)
-		result = module_publish(module, at, new, &found);
+		result = module_publish(module, variable, new, &found);
 	if (result == CUDA_SUCCESS && address)
 		*address = found;
 	if (result == CUDA_SUCCESS && bytes)

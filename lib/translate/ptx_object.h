@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	5
+#define PTX_OBJECT_VERSION	6
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -38,6 +38,11 @@ struct ptx_variables {
 	 */
 	uint64_t (*address)(void *data, const char *name, uint32_t text, size_t bytes,
 			    size_t align);
+	/*
+	 * Has the variable memory with values already, before address() is asked, as a managed
+	 * variable has that another module of the same code has used? NULL: none has
+	 */
+	bool (*has_values)(void *data, const char *name, uint32_t text);
 	void *data;
 };
 

@@ -169,6 +169,65 @@ TEST_F(kernel_image, says_which_line)
 	EXPECT_EQ(strlen(log), (size_t)values[1]);
 }
 
+static const char managed_text[] = HEAD ENTRY
+	".global .attribute(.managed) .align 4 .u32 both = 5;\n"
+	".global .u32 word = 7;\n";
+
+/* One for the program and all devices, until its context ends */
+TEST_F(kernel_image, managed_variables_of_a_library)
+{
+	CUdeviceptr address, other;
+	CUcontext context;
+	CUlibrary library;
+	size_t bytes = 0;
+	int managed = 0;
+
+	ASSERT_OK(cuLibraryLoadData(&library, managed_text, NULL, NULL, 0, NULL, NULL, 0));
+	ASSERT_OK(cuLibraryGetManaged(&address, &bytes, library, "both"));
+	EXPECT_EQ(4, bytes);
+	EXPECT_EQ(5, *(uint32_t *)address);
+	*(uint32_t *)address = 9;
+	EXPECT_OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+	EXPECT_EQ(1, managed);
+	EXPECT_REASON(cuMemFree(address), "a module's variable");
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged(&other, NULL, library, "word"));
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged(&other, NULL, library, "none"));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLibraryGetManaged(NULL, NULL, library, "both"));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuLibraryGetManaged(&other, NULL, library, "both"));
+	EXPECT_EQ(address, other);
+	ASSERT_OK(cuLibraryGetGlobal(&other, NULL, library, "both"));
+	EXPECT_EQ(address, other);
+	EXPECT_EQ(9, *(uint32_t *)address);
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	ASSERT_OK(cuLibraryGetManaged(&address, NULL, library, "both"));
+	EXPECT_EQ(5, *(uint32_t *)address);
+	EXPECT_OK(cuLibraryUnload(library));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+	ASSERT_OK(cuDevicePrimaryCtxRelease(1));
+}
+
+TEST_F(kernel_image, managed_variables_of_modules)
+{
+	CUdeviceptr address, other;
+	CUmodule second;
+	int managed;
+
+	ASSERT_OK(cuModuleLoadData(&self->module, managed_text));
+	ASSERT_OK(cuModuleLoadData(&second, managed_text));
+	ASSERT_OK(cuModuleGetGlobal(&address, NULL, self->module, "both"));
+	ASSERT_OK(cuModuleGetGlobal(&other, NULL, second, "both"));
+	EXPECT_NE(address, other);
+	EXPECT_EQ(5, *(uint32_t *)address);
+	EXPECT_OK(cuModuleUnload(second));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, other));
+	EXPECT_OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+	EXPECT_OK(cuModuleUnload(self->module));
+}
+
 /* Modules end with the primary context. A library's variables start anew in the next one. */
 TEST_F(kernel_image, reset)
 {

@@ -654,6 +654,44 @@ TEST_F(ptx, links_parts)
 		EXPECT_EQ(2 * i, to[i]);
 }
 
+/* The second device's module is linked when the program and the first device have changed it. */
+TEST_F(ptx, links_managed_variables)
+{
+	static const char adder[] = HEAD
+		".extern .global .attribute(.managed) .align 4 .u32 both;\n"
+		".visible .entry k() { .reg .b32 %r;\n"
+		"ld.global.u32 %r, [both]; add.u32 %r, %r, 2; st.global.u32 [both], %r; ret; }\n";
+	static const char variable[] = HEAD
+		".visible .global .attribute(.managed) .align 4 .u32 both = 5;\n";
+	CUdeviceptr both;
+	CUlinkState state;
+	CUlibrary library;
+	CUkernel kernel;
+	size_t bytes;
+	void *image;
+
+	load(kernels);
+	ASSERT_OK(cuLinkCreate(0, NULL, NULL, &state));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)adder, sizeof(adder), "adder",
+				0, NULL, NULL));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)variable, sizeof(variable),
+				"variable", 0, NULL, NULL));
+	ASSERT_OK(cuLinkComplete(state, &image, &bytes));
+	ASSERT_OK(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+	ASSERT_OK(cuLinkDestroy(state));
+	ASSERT_OK(cuLibraryGetKernel(&kernel, library, "k"));
+	ASSERT_OK(cuLibraryGetManaged(&both, NULL, library, "both"));
+	EXPECT_EQ(5, *(uint32_t *)both);
+	*(uint32_t *)both = 10;
+	for (CUdevice device = 0; device < 2; device++) {
+		cuda_start(device);
+		ASSERT_OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+		ASSERT_OK(cuCtxSynchronize());
+		EXPECT_EQ(12 + 2 * device, *(uint32_t *)both);
+	}
+	ASSERT_OK(cuLibraryUnload(library));
+}
+
 /* A part may be a fatbin; what is none is refused, and the parts before it stay. */
 TEST_F(ptx, links_a_fatbin)
 {

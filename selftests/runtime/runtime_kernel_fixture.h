@@ -15,6 +15,8 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device, const
 			    int *warp);
 void __cudaRegisterVar(void **handle, char *symbol, char *device, const char *name, int ext,
 		       size_t bytes, int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **pointer, char *device, const char *name,
+			      int ext, size_t bytes, int constant, int global);
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t bytes,
 					 cudaStream_t stream);
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *bytes, void *stream);

@@ -38,6 +38,33 @@ TEST_F(runtime_kernel, registering_asks_nobody)
 	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&context));
 }
 
+/* The program's code follows its pointer to a managed variable, which is NULL before. */
+TEST_F(runtime_kernel, managed_variables)
+{
+	static const char text[] =
+		".version 9.0\n.target sm_90\n.address_size 64\n"
+		".global .attribute(.managed) .align 8 .b64 both[2] = {5, 6};\n";
+	static long *both;
+	struct cudaPointerAttributes attributes;
+	void **handle = __cudaRegisterFatBinary((void *)text), *where;
+	long value = 7;
+
+	__cudaRegisterManagedVar(handle, (void **)&both, "both", "both", 0, 16, 0, 0);
+	ASSERT_EQ(NULL, both);
+	ASSERT_EQ(1, __cudaInitModule(handle));
+	EXPECT_EQ(5, both[0]);
+	EXPECT_EQ(6, both[1]);
+	ASSERT_RT(cudaMemcpyToSymbol(both, &value, 8, 8, cudaMemcpyHostToDevice));
+	ASSERT_EQ(1, __cudaInitModule(handle));
+	EXPECT_EQ(7, both[1]);
+	ASSERT_RT(cudaGetSymbolAddress(&where, both));
+	EXPECT_EQ(both, where);
+	ASSERT_RT(cudaPointerGetAttributes(&attributes, both));
+	EXPECT_EQ(cudaMemoryTypeManaged, attributes.type);
+	__cudaUnregisterFatBinary(handle);
+	EXPECT_RT(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&where, both));
+}
+
 TEST_F(runtime_kernel, attributes)
 {
 	struct cudaFuncAttributes attributes;

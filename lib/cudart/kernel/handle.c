@@ -169,6 +169,9 @@ FORWARD(cudaLibraryEnumerateKernels, (cudaKernel_t *kernels, unsigned int count,
 FORWARD(cudaLibraryGetGlobal, (void **pointer, size_t *bytes, cudaLibrary_t library,
 			       const char *name),
 	cuLibraryGetGlobal((CUdeviceptr *)pointer, bytes, library, name))
+FORWARD(cudaLibraryGetManaged, (void **pointer, size_t *bytes, cudaLibrary_t library,
+				const char *name),
+	cuLibraryGetManaged((CUdeviceptr *)pointer, bytes, library, name))
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
 					    int value, int device)

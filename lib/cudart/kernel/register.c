@@ -14,6 +14,7 @@
 
 struct variable {
 	const void *symbol;		/* address by which the program names it */
+	void **managed;			/* the program's pointer to it, if it is managed */
 	const char *name;
 	struct image *image;
 	struct variable *next;		/* list of the image's variables */
@@ -137,11 +138,6 @@ EXPORTED void __cudaRegisterFatBinaryEnd(void **handle)
 	(void)handle;
 }
 
-EXPORTED char __cudaInitModule(void **handle)
-{
-	return handle != NULL;
-}
-
 EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub,
 				     const char *name, int thread_limit, void *tid, void *bid,
 				     dim3 *block, dim3 *grid, int *warp)
@@ -186,13 +182,20 @@ EXPORTED void __cudaRegisterVar(void **handle, char *symbol, char *device_addres
 	pthread_mutex_unlock(&lock);
 }
 
-/* Managed variables are not supported: they are known by name, and their pointer stays NULL. */
-EXPORTED void __cudaRegisterManagedVar(void **handle, void **symbol, char *device_address,
+/* The program reads its pointer to a managed variable after __cudaInitModule(). */
+EXPORTED void __cudaRegisterManagedVar(void **handle, void **pointer, char *device_address,
 				       const char *name, int ext, size_t bytes, int constant,
 				       int global)
 {
-	__cudaRegisterVar(handle, (char *)symbol, device_address, name, ext, bytes, constant,
+	struct variable *variable;
+
+	__cudaRegisterVar(handle, (char *)pointer, device_address, name, ext, bytes, constant,
 			  global);
+	pthread_mutex_lock(&lock);
+	variable = find(&variables, pointer);
+	if (variable)
+		variable->managed = pointer;
+	pthread_mutex_unlock(&lock);
 }
 
 /* Tables that only device code reads */
@@ -268,6 +271,42 @@ static CUresult load(struct image *image, CUlibrary *library)
 	if (new)
 		cuLibraryUnload(new);
 	return result;
+}
+
+/* With the lock held: the program, and calls that take a symbol, find a managed variable there. */
+static void place_managed(struct variable *variable, CUdeviceptr address)
+{
+	if (variable->symbol == (void *)address)
+		return;
+	remove_item(&variables, variable);
+	variable->symbol = *variable->managed = (void *)(uintptr_t)address;
+	insert(&variables, variable);
+}
+
+/*
+ * Called before the program's first access to a managed variable of an image, until it succeeds.
+ *
+ * Return: 1: all pointers are there; 0: a call of the driver failed, and they may be NULL.
+ */
+EXPORTED char __cudaInitModule(void **handle)
+{
+	struct image *image = (struct image *)handle;
+	struct variable *variable;
+	CUdeviceptr address;
+	CUlibrary library;
+	size_t bytes;
+
+	for (variable = image ? image->variables : NULL; variable; variable = variable->next) {
+		if (!variable->managed)
+			continue;
+		if (runtime_ready() != cudaSuccess || load(image, &library) != CUDA_SUCCESS ||
+		    cuLibraryGetManaged(&address, &bytes, library, variable->name) != CUDA_SUCCESS)
+			return 0;
+		pthread_mutex_lock(&lock);
+		place_managed(variable, address);
+		pthread_mutex_unlock(&lock);
+	}
+	return image != NULL;
 }
 
 CUresult kernel_load(struct kernel *kernel)

@@ -110,12 +110,16 @@ static int place_variables(struct ptx_code *code, const struct ptx_variables *va
 						 "a variable's name has over 1023 characters");
 			memcpy(name, symbol->name, symbol->length);
 			name[symbol->length] = '\0';
+			symbol->has_values = variables->has_values &&
+					     variables->has_values(variables->data, name, u);
 			symbol->address = variables->address(variables->data, name, u,
 							     symbol->bytes,
 							     symbol->align ? symbol->align : 1);
 			if (!symbol->address)
 				return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY,
 						 "no memory for a variable");
+			if (symbol->has_values)
+				continue;
 			/* of several texts, only the linker knows whose value counts */
 			if (code->units_count > 1 && symbol->bytes)
 				memset((void *)(uintptr_t)symbol->address, 0, symbol->bytes);
@@ -152,7 +156,7 @@ static int write_addresses(struct ptx_code *code, struct ptx_log *log)
 			struct symbol *symbol = unit->variables[i];
 			struct relocation *relocation;
 
-			if (!symbol->address || !symbol->initial)
+			if (!symbol->address || !symbol->initial || symbol->has_values)
 				continue;
 			for (relocation = symbol->initial->relocations; relocation;
 			     relocation = relocation->next) {

@@ -133,6 +133,7 @@ struct symbol {
 	uint8_t vector;			/* of a register: elements; 1 if it is none */
 	bool unsized;			/* an array without a size: dynamic shared memory */
 	bool parameter;			/* of a function; offset is in its block */
+	bool has_values;		/* a variable that another module has used */
 	uint32_t align;
 	uint64_t bytes;
 	uint64_t address;		/* of a .global or .const variable */
