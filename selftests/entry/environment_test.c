@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 #include "log_lines.h"
@@ -20,6 +21,13 @@ static int fail_thrice(void)
 	fail_once();
 	cuMemMap(0, 4096, 1, 0, 0);
 	return cuMemRelease(4711) == CUDA_ERROR_INVALID_VALUE;
+}
+
+/* A call before the failing one was interrupted: that is not the log's concern. */
+static int fail_interrupted(void)
+{
+	errno = EINTR;
+	return cuDriverGetVersion(NULL) == CUDA_ERROR_INVALID_VALUE;
 }
 
 /* What programs ask to find out, and then a failure */
@@ -114,6 +122,13 @@ static int see_profile(void)
 	       granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) == 256 * CHUNK;
 }
 
+/* the largest that a profile can say */
+static int see_tebibyte(void)
+{
+	cuInit(0);
+	return granularity(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) == 1UL << 40;
+}
+
 static int see_default(void)
 {
 	cuInit(0);
@@ -166,12 +181,14 @@ static const struct role roles[] = {
 	{ "ask_all", ask_all },
 	{ "ask_first", ask_first },
 	{ "ask_for_tables", ask_for_tables },
+	{ "fail_interrupted", fail_interrupted },
 	{ "fail_thrice", fail_thrice },
 	{ "see_attributes", see_attributes },
 	{ "see_default", see_default },
 	{ "see_failures", see_failures },
 	{ "see_little", see_little },
 	{ "see_profile", see_profile },
+	{ "see_tebibyte", see_tebibyte },
 	{ "start", start },
 	{ }
 };
@@ -194,12 +211,17 @@ TEST_F(environment, answers)
 /* Without CUDA_LOG_FILE, stderr says once which runtime a program has. */
 TEST_F(environment, static_runtime)
 {
-	char said[4096];
+	char said[4096], *first;
 
 	EXPECT_EQ(0, run_role("ask_for_tables", "NOTHING=", said));
 	EXPECT_EQ(1, count_lines(said));
 	EXPECT_SAYS(said, "]: role has NVIDIA's static runtime, ");
 	EXPECT_SAYS(said, "nvcc --cudart shared (docs/stack/runtime.md)");
+	/* and also where stderr is the log */
+	EXPECT_EQ(0, run_role("ask_for_tables", "CUDA_LOG_FILE=stderr", said));
+	first = strstr(said, "]: role has NVIDIA's static runtime, ");
+	ASSERT_NE(NULL, first);
+	EXPECT_EQ(NULL, strstr(first + 1, "]: role has NVIDIA's static runtime, "));
 	/* a failure that was asked for tells nothing about the program */
 	EXPECT_NE(0, run_role("ask_for_tables", "MEMCAST_INJECT=cuGetExportTable:999", said));
 	EXPECT_EQ(NULL, strstr(said, "static runtime"));
@@ -223,6 +245,8 @@ TEST_F(environment, cuda_log_file)
 	EXPECT_EQ(3, count_lines(text));
 	unlink(path);
 
+	EXPECT_EQ(0, run_role("fail_interrupted", "CUDA_LOG_FILE=stderr", said));
+	EXPECT_EQ(1, count_lines(said));
 	EXPECT_EQ(0, run_role("fail_thrice", "CUDA_LOG_FILE=/nowhere/at/all", said));
 	EXPECT_EQ(1, count_lines(said));
 	EXPECT_EQ(0, run_role("fail_thrice", "UNRELATED=1", said));
@@ -295,6 +319,9 @@ TEST_F(environment, memcast_profile)
 	ASSERT_EQ(0, unsetenv("MEMCAST_ATTR"));
 	EXPECT_EQ(0, run_with_profile("see_little", "NAME=Little\n", said));
 	EXPECT_STREQ("", said);
+	EXPECT_EQ(0, run_with_profile("see_tebibyte", "GRANULARITY_RECOMMENDED = 0x10000000000\n",
+				      said));
+	EXPECT_STREQ("", said);
 	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=h100", said));
 	EXPECT_STREQ("", said);
 	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=", said));
@@ -315,8 +342,9 @@ TEST_F(environment, memcast_profile_wrong)
 	EXPECT_EQ(0, run_with_profile("see_little", "WARP_SIZE\nWARP_SIZE = x\nNO_SUCH = 1\n"
 				      "BASE = a100\n0 = 1\n148 = 1\nWARP_SIZE = 99999999999\n"
 				      "GRANULARITY_RECOMMENDED = 5\nTOTAL_MEMORY = much\n= 1\n"
+				      "TOTAL_MEMORY =\nGRANULARITY_RECOMMENDED = 0x10000200000\n"
 				      "NAME = Little\n", said));
-	EXPECT_EQ(10, count_lines(said))
+	EXPECT_EQ(12, count_lines(said))
 		TH_LOG("%s", said);
 	EXPECT_SAYS(said, " is ignored: no such attribute\n");
 	EXPECT_SAYS(said, "memcast: MEMCAST_PROFILE: line 10 of /tmp/");
