@@ -113,6 +113,33 @@ TEST_F(kernel, traps)
 	EXPECT_END(CUDA_ERROR_LAUNCH_FAILED, "kernel trap", "as the code says");
 }
 
+/* Kernels that wait at barriers which their shapes do not have */
+MEMCAST_KERNEL(turns, MEMCAST_THREADS, uint32_t *)
+{
+	memcastSyncGrid(at);
+}
+
+MEMCAST_KERNEL(sum, MEMCAST_THREADS_ALONE, uint32_t *, const uint32_t *)
+{
+	memcastSyncThreads(at);
+}
+
+TEST_F(kernel, barrier_of_a_grid_in_blocks)
+{
+	load_kernels();
+	ASSERT_OK(LAUNCH("turns", 2, 4, &self->memory));
+	EXPECT_END(CUDA_ERROR_LAUNCH_FAILED, "kernel turns",
+		   "memcastSyncGrid() is for MEMCAST_GRID");
+}
+
+TEST_F(kernel, barrier_of_threads_alone)
+{
+	load_kernels();
+	ASSERT_OK(LAUNCH("sum", 2, 4, &self->memory, &self->memory));
+	EXPECT_END(CUDA_ERROR_LAUNCH_FAILED, "kernel sum",
+		   "memcastSyncThreads() is for MEMCAST_THREADS and MEMCAST_GRID");
+}
+
 static volatile int *volatile nowhere = (volatile int *)8;
 
 static void on_fault(int number)

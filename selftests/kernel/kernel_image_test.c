@@ -116,6 +116,9 @@ TEST_F(kernel_image, refused)
 		{ HEAD ".entry k() { ret }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".entry k(.param a) { ret; }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .u32 v = 3", CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .u32 v = .u32 3;" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".visible .entry .attribute(.managed", CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".visible .global .attribute(.managed", CUDA_ERROR_INVALID_PTX },
 		/* arrays of 2^64 - 1 bytes, and of 2^64 */
 		{ HEAD ".global .b8 v[4294967295][641][6700417] = {1};" ENTRY,
 		  CUDA_ERROR_INVALID_PTX },
@@ -244,6 +247,7 @@ TEST_F(kernel_image, reset)
 	ASSERT_OK(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
 	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
 	ASSERT_OK(cuLibraryGetGlobal(&address, &bytes, library, "word"));
+	EXPECT_REASON(cuLibraryGetKernel(NULL, library, "fill"), "NULL output or name");
 	ASSERT_OK(cuDevicePrimaryCtxReset(0));
 	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
 	ASSERT_OK(cuCtxSetCurrent(context));

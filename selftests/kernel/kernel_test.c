@@ -263,6 +263,23 @@ TEST_F(kernel, wrong_shape)
 }
 
 /* Launches on many streams that wait for each other's events give the result of one stream. */
+/* An SM has 2048 threads: two blocks of 1024, and no third. */
+TEST_F(kernel, room_for_blocks)
+{
+	CUfunction function;
+	size_t dynamic = 77;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "fill"));
+	EXPECT_REASON(cuOccupancyAvailableDynamicSMemPerBlock(&dynamic, function, 3, 1024),
+		      "there is no room for # blocks");
+	EXPECT_REASON(cuOccupancyAvailableDynamicSMemPerBlock(&dynamic, function, 0, 1024),
+		      "NULL output, no blocks or no threads");
+	EXPECT_EQ(77, dynamic);
+	EXPECT_OK(cuOccupancyAvailableDynamicSMemPerBlock(&dynamic, function, 2, 1024));
+	EXPECT_NE(77, dynamic);
+}
+
 TEST_F(kernel, order)
 {
 	static uint32_t expected[STREAMS];

@@ -113,6 +113,7 @@ TEST_F(runtime_kernel, what_is_not_registered)
 	EXPECT_RT(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&attributes, NULL));
 	EXPECT_RT(cudaErrorInvalidValue, cudaFuncGetAttributes(NULL, &add));
 	EXPECT_RT(cudaErrorInvalidDeviceFunction, cudaFuncGetName(&name, &nowhere));
+	EXPECT_RT(cudaErrorInvalidValue, cudaFuncGetName(NULL, &add));
 	EXPECT_RT(cudaErrorInvalidDeviceFunction, cudaGetFuncBySymbol(&function, &nowhere));
 	EXPECT_RT(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(&nowhere, one, one, NULL, 0,
 								   NULL));
