@@ -202,6 +202,9 @@ TEST_F(stream, batch_of_layers)
 TEST_F(stream, batches_of_layers_that_are_none)
 {
 	CUDA_MEMCPY3D_BATCH_OP copies[2];
+	CUresult (*older)(size_t, CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long, CUstream) =
+		dlsym(RTLD_DEFAULT, "cuMemcpy3DBatchAsync");
+	size_t failed = 77;
 
 	self->at[1024] = 5;
 #define NO_LAYERS(result, text, ...)						\
@@ -233,6 +236,19 @@ TEST_F(stream, batches_of_layers_that_are_none)
 	EXPECT_REASON(cuMemcpy3DBatchAsync(1, copies, 0, NULL), "batches are not for the legacy");
 	ASSERT_OK(cuStreamSynchronize(self->first));
 	EXPECT_EQ(0, self->at[0]);
+
+	/* the call of older programs says which copy was bad */
+	ASSERT_NE(NULL, older);
+	EXPECT_OK(older(1, copies, &failed, 0, self->first));
+	EXPECT_EQ(77, failed);
+	copies[1] = layers_op(AT(100), AT(1024));
+	copies[1].extent.width = 0;
+	EXPECT_REASON(older(2, copies, &failed, 0, self->first), "the extent is empty");
+	EXPECT_EQ(1, failed);
+	EXPECT_REASON(older(2, copies, &failed, 1, self->first), "flags must be #");
+	EXPECT_EQ(SIZE_MAX, failed);
+	ASSERT_OK(cuStreamSynchronize(self->first));
+	EXPECT_EQ(5, self->at[0]);
 }
 
 TEST_HARNESS_MAIN

@@ -311,6 +311,10 @@ TEST_F(stream, what_it_is)
 	EXPECT_OK(cuStreamGetCtx_v2(NULL, &context, &green));
 	EXPECT_EQ(current, context);
 	EXPECT_EQ(NULL, green);
+	green = (CUgreenCtx)77;
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+		  cuStreamGetCtx_v2((CUstream)0x77777777, &context, &green));
+	EXPECT_EQ((CUgreenCtx)77, green);
 	EXPECT_OK(cuStreamGetId(stream, &id[0]));
 	EXPECT_OK(cuStreamGetId(self->first, &id[1]));
 	EXPECT_NE(id[0], id[1]);
