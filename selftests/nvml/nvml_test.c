@@ -213,6 +213,40 @@ TEST_F(nvml, processes)
 	EXPECT_EQ(0, reap_child(pid));
 }
 
+/* Memory that two processes hold counts for each of them. */
+TEST_F(nvml, memory_of_two_processes)
+{
+	nvmlProcessInfo_t infos[64] = {};
+	unsigned int count = ARRAY_SIZE(infos), found = 0;
+	CUmemGenericAllocationHandle handle;
+	int link[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link));
+	pid = fork();
+	if (!pid) {
+		cuda_start(0);
+		imported(receive_fd(link[1]));
+		send_number(link[1], 1);
+		receive_number(link[1]);
+		_exit(0);
+	}
+	cuda_start(0);
+	handle = new_memory(0, 2 * CHUNK);
+	send_fd(link[0], exported(handle));
+	receive_number(link[0]);
+	ASSERT_GOOD(nvmlDeviceGetComputeRunningProcesses(self->device, &count, infos));
+	for (unsigned int i = 0; i < count; i++) {
+		if (infos[i].pid != (unsigned int)pid && infos[i].pid != (unsigned int)getpid())
+			continue;
+		EXPECT_EQ(2 * CHUNK, infos[i].usedGpuMemory);
+		found++;
+	}
+	EXPECT_EQ(2, found);
+	send_number(link[0], 1);
+	EXPECT_EQ(0, reap_child(pid));
+}
+
 /* Asking NVML about devices initialises nothing: children may use them afterwards. */
 TEST_F(nvml, children_may_use_devices)
 {
