@@ -166,7 +166,7 @@ static void numbers(void)
 		  1e10 },
 	};
 	static const char *const bad[] = { "12abc", "0f12", "0x", "1e", "99999999999999999999",
-					   "." };
+					   ".", ".u64 3" };
 	char text[600], why[256] = "";
 	struct ptx_code *code;
 	struct ptx_log log;
@@ -311,6 +311,32 @@ static void sparse(void)
 	told("sparse", !*why, why);
 }
 
+/* Words before and in declarations, and operands with signs */
+static void declared(void)
+{
+	static const struct { const char *text; int want; } cases[] = {
+		{ ".weak .global .u32 x = 3;\n", 0 },
+		{ ".common .global .u32 x;\n", 0 },
+		{ ".extern .global .u32 x;\n.global .u32 x = 3;\n", 0 },
+		{ ".global .u32 x;\n.global .u32 x = 3;\n", INVALID_PTX },
+		{ ".global .attribute(.managed) .u32 x;\n", 0 },
+		{ ".global .attribute(.managed", INVALID_PTX },
+		{ ".visible .entry k() { .reg .f32 a<3>; sub.f32 a0, a1, -a2; ret; }\n", 0 },
+		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
+		  "t: .branchtargets A, B, C; }\n", 0 },
+	};
+	char text[600], why[1300] = "";
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		log.text[0] = '\0';
+		snprintf(text, sizeof(text), HEAD "%s", cases[i].text);
+		if (any(text, strlen(text), &log) != cases[i].want)
+			snprintf(why, sizeof(why), "%s: %.200s", cases[i].text, log.text);
+	}
+	told("declared", !*why, why);
+}
+
 /* A kernel that cannot be translated: the log names the line, and what is lacking. */
 static void unsupported(const char *name, const char *head, const char *line, const char *words)
 {
@@ -338,6 +364,7 @@ int main(int argc, char **argv)
 	run_sequences();
 	numbers();
 	sparse();
+	declared();
 	unsupported("unsupported", "", "wgmma.fence.sync.aligned;",
 		    "kernel k: line 6: wgmma.fence.sync.aligned is not");
 	unsupported("unsupported_call", ".extern .func cudaGraphSetConditional(.param .b64 a);\n",
@@ -347,6 +374,8 @@ int main(int argc, char **argv)
 	changed();
 	large("many_registers", HEAD ".visible .entry k() { .reg .b32 %r<1000000>; ",
 	      "mov.b32 %r999999, 1; ", 1, "ret; }\n", 0);
+	large("many_modifiers", HEAD ".visible .entry k() { .reg .b32 a; add", ".u32", 4000,
+	      " a, a, a; ret; }\n", INVALID_PTX);
 	large("long_name", HEAD ".visible .entry ", "name", 1 << 18, "() { ret; }\n", 0);
 	large("deep_scopes", HEAD ".visible .entry k() { ", "{", 100000, "ret; }\n", INVALID_PTX);
 	large("deep_parentheses", HEAD ".global .u32 x = ", "(", 1000000, "1;\n", INVALID_PTX);
