@@ -202,8 +202,8 @@ TEST_F(stream, batch_of_layers)
 TEST_F(stream, batches_of_layers_that_are_none)
 {
 	CUDA_MEMCPY3D_BATCH_OP copies[2];
-	CUresult (*older)(size_t, CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long, CUstream) =
-		dlsym(RTLD_DEFAULT, "cuMemcpy3DBatchAsync");
+	CUresult (*older)(size_t, CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long,
+			  CUstream) = dlsym(RTLD_DEFAULT, "cuMemcpy3DBatchAsync");
 	size_t failed = 77;
 
 	self->at[1024] = 5;
