@@ -342,11 +342,12 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 	runner->call = NULL;
 	runner->peeks = false;
 	memset(runner->reached, 0, sizeof(runner->reached));
-	if (!sigsetjmp(runner->back, 1)) {
+	if (!sigsetjmp(runner->back, 0)) {
 		if (host->catch)
 			host->catch(caught);
 		work(runner, grid);
 	} else {
+		faults_unblock();
 		fault_explain(runner, grid);
 	}
 	if (host->catch)

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -107,17 +106,13 @@ static uint64_t load_word(uint64_t looked_at)
  */
 static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
 {
-	sigset_t faults;
 	uint64_t word;
 
 	if (!thread->looked_at)
 		return 0;
 	if (sigsetjmp(runner->peek_back, 0)) {
 		runner->peeks = false;
-		sigemptyset(&faults);
-		sigaddset(&faults, SIGSEGV);
-		sigaddset(&faults, SIGBUS);
-		pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+		faults_unblock();
 		thread->looked_at = 0;
 		return 0;
 	}
