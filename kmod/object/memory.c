@@ -152,7 +152,11 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 		return ERR_PTR(ret);
 	}
 	tail = bytes % MC_CHUNK_SIZE;
-	memory->last_order = tail ? get_order(tail) : MC_CHUNK_ORDER;
+	/*
+	 * Not a single page: it has no references, so that it would look free to memory hotplug,
+	 * which would try for ever to have it back. A compound page counts as one that stays.
+	 */
+	memory->last_order = tail ? max(get_order(tail), 1) : MC_CHUNK_ORDER;
 
 	ret = device ? mc_pool_take(&device->pool, memory->chunk, memory->chunks) :
 		       host_take(call, memory);

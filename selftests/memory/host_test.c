@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "memcast_test.h"
+#include "raw.h"
 #include "reason.h"
 
 #define HOST		CU_MEM_LOCATION_TYPE_HOST
@@ -235,6 +236,43 @@ static bool put(const char *path, const char *text)
 
 	close(fd);
 	return done;
+}
+
+/* Counts the machine's pages of which Linux says nothing: no list, cache or block has them. */
+static long pages_without_flags(void)
+{
+	static uint64_t flags[4096];
+	int file = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	long count = 0;
+	ssize_t bytes;
+
+	while ((bytes = read(file, flags, sizeof(flags))) > 0)
+		for (size_t i = 0; i < bytes / sizeof(*flags); i++)
+			count += !flags[i];
+	close(file);
+	return count;
+}
+
+/*
+ * A single page without references looks free to memory hotplug, which would wait for ever for it
+ * to come back. So memory of a page has a block of two, which Linux takes for a block in use.
+ */
+TEST_F(host, small_memory_does_not_look_free)
+{
+	struct memcast_memory_create create = { .location = MEMCAST_LOCATION_HOST, .bytes = PAGE };
+	const int memories = 8192;
+	long before;
+	int device;
+
+	if (access("/proc/kpageflags", R_OK))
+		SKIP(return, "only root may see the pages' flags");
+	device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, device);
+	before = pages_without_flags();
+	for (int i = 0; i < memories; i++)
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
+	EXPECT_GT(before + memories / 2, pages_without_flags());
+	close(device);
 }
 
 static long current_of(const char *path)
