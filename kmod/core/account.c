@@ -206,7 +206,8 @@ static struct mc_account *account_find(kuid_t user, bool unlimited)
 /* Return: the account of the current process's user, which stays until the module goes; or NULL. */
 struct mc_account *mc_account_get(void)
 {
-	bool unlimited = capable(CAP_IPC_LOCK);
+	/* most users lack it: that is no event for the audit log, nor use of a privilege */
+	bool unlimited = has_capability_noaudit(current, CAP_IPC_LOCK);
 	kuid_t user = payer();
 	struct mc_account *account;
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <uapi/memcast.h>
 #include "memcast_test.h"
 
@@ -38,6 +39,41 @@ TEST_F(client, system_info)
 	EXPECT_EQ(CHUNK, info.out_granularity);
 	EXPECT_LE(2, info.out_devices);
 	EXPECT_EQ(-1, device_bytes(info.out_devices, "pool_bytes"));
+}
+
+#define USED_PRIVILEGE	0x100U	/* PF_SUPERPRIV, of the flags in /proc/PID/stat */
+
+static unsigned int process_flags(void)
+{
+	unsigned int flags = 0;
+	FILE *file = fopen("/proc/self/stat", "re");
+
+	if (file && fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		flags = 0;
+	if (file)
+		fclose(file);
+	return flags;
+}
+
+/* To find out whose limits hold is no use of a privilege, and nothing for the audit log. */
+TEST_F(client, open_uses_no_privilege)
+{
+	int link;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "only root has a privilege to use");
+	/* a child begins without the mark */
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_NE(0, process_flags());
+		ASSERT_EQ(0, process_flags() & USED_PRIVILEGE);
+		ASSERT_LE(0, open("/dev/memcast", O_RDWR | O_CLOEXEC));
+		EXPECT_EQ(0, process_flags() & USED_PRIVILEGE);
+		_exit(_metadata->exit_code);
+	}
+	EXPECT_EQ(0, reap_child(pid));
 }
 
 TEST_F(client, unknown_requests)
