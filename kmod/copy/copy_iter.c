@@ -82,8 +82,9 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 				       "the %s %#llx is not device memory", what, address);
 		ret = access_ok(mc_copy_user(side), length) ?
 			rows_check(side, bytes, rows, write) : -EFAULT;
-		return ret ? mc_fail(call, ret, "the %s %#llx is not accessible",
-				     what, address) : 0;
+		if (!ret || ret == -ERESTARTNOINTR)
+			return ret;
+		return mc_fail(call, ret, "the %s %#llx is not accessible", what, address);
 	}
 	if (READ_ONCE(side->reservation->of_heap) &&
 	    !mc_block_holds(call->client, address, length))

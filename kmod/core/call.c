@@ -105,7 +105,7 @@ int mc_range_is_covered(struct rb_root_cached *tree, unsigned long first, unsign
  * Checks that the calling process can read, or (@write) write, all of a range of its own memory.
  * It goes by slices and looks for a fatal signal before each, as the kernel's helpers look for
  * none. Without locks: it faults pages in.
- * Return: 0, -EFAULT, or -EINTR when the caller is dying.
+ * Return: 0, -EFAULT, -EINTR when the caller is dying, or -ERESTARTNOINTR when it is to be frozen.
  */
 int mc_user_check(u64 address, u64 bytes, bool write)
 {
@@ -115,6 +115,9 @@ int mc_user_check(u64 address, u64 bytes, bool write)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		/* the next try finds the pages of this one */
+		if (mc_freezing())
+			return -ERESTARTNOINTR;
 		if (write ? fault_in_safe_writeable(user, slice) :
 			    fault_in_readable(user, slice))
 			return -EFAULT;

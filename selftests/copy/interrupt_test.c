@@ -21,6 +21,8 @@
 #define ENDLESS		(16384 * CHUNK)
 #define WORD		0x600df00dU
 
+#define SUSPEND		"/sys/module/suspend/parameters"
+
 FIXTURE(interrupt)
 {
 	int device;
@@ -29,6 +31,7 @@ FIXTURE(interrupt)
 	pthread_t main, watcher;
 	bool copies;
 	pid_t child;
+	bool suspends;
 	char mounted[32], group[48];
 };
 
@@ -103,6 +106,10 @@ FIXTURE_SETUP(interrupt)
 
 FIXTURE_TEARDOWN_PARENT(interrupt)
 {
+	if (self->suspends) {
+		write_in("/sys/power", "pm_test", "none");
+		write_in(SUSPEND, "pm_test_delay", "5");
+	}
 	if (self->child > 0) {
 		write_in(self->group, "cgroup.freeze", "0");
 		kill(self->child, SIGKILL);
@@ -166,11 +173,6 @@ TEST_F(interrupt, handler_runs_in_the_middle)
 	ASSERT_EQ(0, pthread_join(self->watcher, NULL));
 }
 
-static void frozen_child(struct __test_metadata *_metadata, FIXTURE_DATA(interrupt) *self)
-{
-	ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
-	_exit(work(self));
-}
 
 static bool has_line(const char *folder, const char *name, const char *line)
 {
@@ -200,35 +202,114 @@ static uint32_t word_of(struct __test_metadata *_metadata, pid_t child, volatile
 	return word;
 }
 
-TEST_F(interrupt, is_frozen_in_the_middle)
+/* Makes a cgroup that can be frozen. Return: was it made? */
+static bool make_group(struct __test_metadata *_metadata, FIXTURE_DATA(interrupt) *self)
 {
-	pid_t pid;
-	int link;
-
 	strcpy(self->mounted, "/tmp/cgroup.XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->mounted));
 	if (mount("none", self->mounted, "cgroup2", 0, NULL))
-		SKIP(return, "needs root, and cgroups of version 2");
+		return false;
 	snprintf(self->group, sizeof(self->group), "%s/child", self->mounted);
 	ASSERT_EQ(0, mkdir(self->group, 0755));
-	pid = peer_fork(&link);
+	return true;
+}
+
+/* Forks a child, in the cgroup if there is one, that fills or copies, and has begun to. */
+static void begin_in_child(struct __test_metadata *_metadata, FIXTURE_DATA(interrupt) *self)
+{
+	int link;
+	pid_t pid = peer_fork(&link);
+
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		self->device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
 		make_ranges(_metadata, self);
 		ASSERT_EQ(0, peer_send(link, (long)(uintptr_t)self->to, -1));
-		frozen_child(_metadata, self);
+		if (self->group[0])
+			ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+		_exit(work(self));
 	}
 	self->child = pid;
 	self->to = (char *)(uintptr_t)receive_number(link);
 	self->first = (void *)self->to;
 	self->last = (void *)(self->to + ENDLESS - sizeof(*self->last));
 	ASSERT_TRUE(comes_true(word_of(_metadata, self->child, self->first) == WORD));
+}
+
+TEST_F(interrupt, is_frozen_in_the_middle)
+{
+	if (!make_group(_metadata, self))
+		SKIP(return, "needs root, and cgroups of version 2");
+	begin_in_child(_metadata, self);
 	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "1"));
 	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 1")));
 	EXPECT_EQ(0, word_of(_metadata, self->child, self->last));
 	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "0"));
 	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 0")));
+}
+
+/* Return: how many page faults a process has had that read nothing from a disk */
+static unsigned long faults_of(pid_t pid)
+{
+	unsigned long faults = 0;
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %lu", &faults) != 1)
+		faults = 0;
+	if (file)
+		fclose(file);
+	return faults;
+}
+
+/* The program's own memory is checked before a copy begins: page by page, if it has none yet. */
+TEST_F(interrupt, is_frozen_while_its_memory_is_checked)
+{
+	const unsigned long pages = ENDLESS / PAGE;
+	int link;
+	pid_t pid;
+
+	if (!self->copies)
+		SKIP(return, "a fill has no source");
+	if (!make_group(_metadata, self))
+		SKIP(return, "needs root, and cgroups of version 2");
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		self->device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+		self->to = new_range(_metadata, self->device, ENDLESS);
+		self->from = mmap(NULL, ENDLESS, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS |
+				  MAP_NORESERVE, -1, 0);
+		ASSERT_NE(MAP_FAILED, self->from);
+		ASSERT_EQ(0, madvise(self->from, ENDLESS, MADV_NOHUGEPAGE));
+		ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+		send_number(link, faults_of(getpid()));
+		_exit(work(self));
+	}
+	self->child = pid;
+	receive_number(link);
+	ASSERT_TRUE(comes_true(faults_of(pid) > pages / 16));
+	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "1"));
+	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 1")));
+	EXPECT_GT(pages, faults_of(pid));
+	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "0"));
+	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 0")));
+}
+
+/* Linux freezes all programs for suspend, and fails if one is not frozen for 20 s. */
+TEST_F(interrupt, lets_the_machine_suspend)
+{
+	if (write_in("/sys/power", "pm_test", "freezer"))
+		SKIP(return, "needs root, and a kernel that can try to suspend");
+	self->suspends = true;
+	ASSERT_EQ(0, write_in(SUSPEND, "pm_test_delay", "0"));
+	begin_in_child(_metadata, self);
+	EXPECT_EQ(0, write_in("/sys/power", "state", "freeze"));
+	EXPECT_EQ(0, word_of(_metadata, self->child, self->last));
+	/* and goes on */
+	EXPECT_EQ(0, waitpid(self->child, NULL, WNOHANG));
 }
 
 /* ---- calls that are interrupted again and again are done as a whole */
