@@ -13,6 +13,7 @@
  *   ipc_lock (ipc_handle.c)	IPC handles of blocks
  *   mmap_lock or a VMA's lock	the kernel's, of a process
  *   mc_object.resv	taken by the dma-buf core, of dma-bufs
+ *   mc_buffer.lock	devices' mappings of a dma-buf
  *   buffers_lock (dmabuf.c)	all exported dma-bufs
  *   mc_staging.lock	pages of a team's dma-buf; also taken by faults that show them
  *   mc_reservation.lock	mappings in a reservation
@@ -26,8 +27,9 @@
  * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the change and the zap. Where something is taken
  * away the zap comes first: once the trees do not have it, another thread may free its pages.
- * Innermost are the lock of mc_client.handles, fabric_lock (fabric_handle.c), slots_lock (fabric.c)
- * and accounts_lock (account.c): nothing is taken under them.
+ * Innermost are the locks of mc_client.handles and mc_share.memories, fabric_lock
+ * (fabric_handle.c), slots_lock (fabric.c) and accounts_lock (account.c): nothing is taken under
+ * them.
  *
  * No function has __must_hold(): sparse cannot follow mutexes and rwsems, whose functions
  * carry no annotations. lockdep_assert_held() checks the same at run time.

@@ -155,7 +155,7 @@ static const struct file_operations foreign_fops = {
  * A memory may end under mmap_lock, where the exporter must not be called: it may have locks
  * that are taken before that one. So a file gives the dma-buf back: the kernel releases a file
  * without any lock, before the program goes on, and a file keeps the module until then. A
- * range's dma-buf is given back so, too.
+ * range's dma-buf needs none: its exporter is this module.
  */
 static void foreign_give_back(struct mc_memory *memory)
 {
