@@ -19,7 +19,7 @@
  *   mc_reservation.lock	mappings in a reservation
  *   mc_team.lock		members, bindings and mappings of a team
  *   mc_memory.lock		tree of a memory's bindings
- *   mc_host.objects_lock	objects that are lost with a host
+ *   mc_host.objects_lock	objects, and members of teams, that are lost with a host
  *   mc_pool.lock		free chunks
  *
  * No code copies to or from user space under one of them, but for mc_list.lock. None calls the

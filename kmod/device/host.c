@@ -34,6 +34,8 @@ struct mc_host mc_machine = {
 	.objects_lock = __SPIN_LOCK_UNLOCKED(mc_machine.objects_lock),
 	.objects = LIST_HEAD_INIT(mc_machine.objects),
 	.lost_objects = LIST_HEAD_INIT(mc_machine.lost_objects),
+	.members = LIST_HEAD_INIT(mc_machine.members),
+	.lost_members = LIST_HEAD_INIT(mc_machine.lost_members),
 };
 
 static struct mc_host *mc_hosts;	/* NULL: the machine is the only one */
@@ -242,6 +244,8 @@ int mc_hosts_divide(u32 devices)
 		spin_lock_init(&host->objects_lock);
 		INIT_LIST_HEAD(&host->objects);
 		INIT_LIST_HEAD(&host->lost_objects);
+		INIT_LIST_HEAD(&host->members);
+		INIT_LIST_HEAD(&host->lost_members);
 	}
 	return 0;
 }

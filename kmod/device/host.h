@@ -21,6 +21,8 @@ struct mc_host {
 	spinlock_t objects_lock;	/* protects what follows; orders lost and objects */
 	struct list_head objects;	/* that are lost with it, by mc_object.of_place */
 	struct list_head lost_objects;	/* lost, with bindings still to be undone */
+	struct list_head members;	/* of teams: its devices, by mc_member.of_host */
+	struct list_head lost_members;	/* lost, with bindings still to be undone */
 };
 
 extern struct mc_host mc_machine;

@@ -58,6 +58,7 @@ static void lose(struct mc_host *host)
 	mc_buffers_mark(host);
 	/* after this, faults that did not see a mark have inserted their page-table entries */
 	synchronize_srcu(&mc_loss_srcu);
+	mc_members_undo(host);
 	mc_objects_undo(host);
 	each_client(host, strip_client);
 	for (i = 0; i < mc_host_count(); i++)

@@ -238,12 +238,15 @@ int mc_bindings_commit(struct mc_call *call, struct mc_team *team,
 	ret = mc_fabric_check(call, device);
 	if (ret)
 		return ret;
-	if (unlikely(READ_ONCE(device->host->lost)))
-		return mc_fail_lost_host(call, device->host);
 	first = list_first_entry(list, struct mc_binding, list);
 	last = list_last_entry(list, struct mc_binding, list);
 
 	down_write(&team->lock);
+	/* mc_members_undo() takes the lock after the host is lost, and undoes what is there then */
+	if (unlikely(READ_ONCE(device->host->lost))) {
+		ret = mc_fail_lost_host(call, device->host);
+		goto unlock;
+	}
 	member = mc_team_member(team, device);
 	if (!member) {
 		ret = mc_no_member(call, device->id);
@@ -340,6 +343,16 @@ unlock:
 	return ret;
 }
 
+static void add_all_of_member(struct mc_member *member, struct list_head *list)
+{
+	struct rb_node *node;
+
+	for (node = rb_first_cached(&member->bindings); node; node = rb_next(node)) {
+		list_add_tail(&rb_entry(node, struct mc_binding, range.rb)->list, list);
+		cond_resched();
+	}
+}
+
 /* Undoes all bindings of a team that has ended, which nothing maps. */
 void mc_bindings_undo_team(struct mc_team *team)
 {
@@ -347,17 +360,33 @@ void mc_bindings_undo_team(struct mc_team *team)
 	LIST_HEAD(revoked);
 
 	down_write(&team->lock);
-	for (member = team->member; member < team->member + team->joined; member++) {
-		struct rb_node *node;
-
-		for (node = rb_first_cached(&member->bindings); node; node = rb_next(node)) {
-			list_add_tail(&rb_entry(node, struct mc_binding, range.rb)->list,
-				      &revoked);
-			cond_resched();
-		}
-	}
+	for (member = team->member; member < team->member + team->joined; member++)
+		add_all_of_member(member, &revoked);
 	if (!list_empty(&revoked))
 		bindings_revoke(team, NULL, 0, team->object.bytes - 1, &revoked);
+	up_write(&team->lock);
+	mc_bindings_free(&revoked);
+}
+
+/* Undoes all bindings of a member whose host is lost. Takes the team's lock. */
+void mc_bindings_undo_member(struct mc_member *member)
+{
+	struct mc_team *team = member->team;
+	struct mc_binding *binding;
+	LIST_HEAD(revoked);
+
+	down_write(&team->lock);
+	add_all_of_member(member, &revoked);
+	if (!list_empty(&revoked)) {
+		unsigned long first, last;
+
+		list_for_each_entry(binding, &revoked, list)
+			member_lost(member, team, binding->range.start, binding->range.last,
+				    MC_LOSS_HOST);
+		first = list_first_entry(&revoked, struct mc_binding, list)->range.start;
+		last = list_last_entry(&revoked, struct mc_binding, list)->range.last;
+		bindings_revoke(team, member, first, last, &revoked);
+	}
 	up_write(&team->lock);
 	mc_bindings_free(&revoked);
 }

@@ -46,6 +46,7 @@ struct mc_object {
 	struct mc_account *account;	/* charged with the struct, and host memory */
 	unsigned long struct_bytes;
 
+
 	struct mc_host *place;	/* with which it is lost; NULL: not entered yet */
 	struct list_head of_place;	/* in place->objects or place->lost_objects */
 	bool lost;		/* only ever set, lockless; see lost_objects.c */
@@ -85,6 +86,7 @@ static inline int mc_object_check(struct mc_call *call, const struct mc_object *
 /* ---- lost_objects.c: objects of hosts that are lost ---- */
 
 void mc_objects_mark(struct mc_host *host);
+void mc_members_undo(struct mc_host *host);
 void mc_objects_undo(struct mc_host *host);
 
 /* ---- handle.c: a client's handles ---- */
@@ -267,6 +269,8 @@ struct mc_loss {
 
 struct mc_member {
 	struct mc_device *device;
+	struct mc_team *team;
+	struct list_head of_host;	/* in host->members or host->lost_members */
 	struct rb_root_cached bindings;	/* by mc_binding.range */
 	struct rb_root_cached replicas;	/* its mappings, by mc_object_range.bytes */
 	u64 bound;			/* the bindings' bytes */
@@ -380,7 +384,9 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			   struct mc_device *device, unsigned long first,
 			   unsigned long last);
 void mc_bindings_undo_team(struct mc_team *team);
+void mc_bindings_undo_member(struct mc_member *member);
 void mc_bindings_undo_memory(struct mc_memory *memory);
+
 
 /* Return: the offset in the memory of a byte that is bound at an offset in the team. */
 static inline unsigned long mc_binding_memory_offset(const struct mc_binding *binding,

@@ -24,6 +24,11 @@ static void team_free(struct mc_object *object)
 	BUILD_BUG_ON(offsetof(struct mc_team, object));
 
 	for (member = team->member; member < team->member + team->joined; member++) {
+		struct mc_host *host = member->device->host;
+
+		spin_lock(&host->objects_lock);
+		list_del(&member->of_host);
+		spin_unlock(&host->objects_lock);
 		mc_process_put(&member->joined_by);
 		mc_process_put(&member->loss.process);
 	}
@@ -142,9 +147,13 @@ int mc_team_add(struct mc_call *call)
 		struct mc_member *member = &team->member[team->joined];
 
 		member->device = device;
+		member->team = team;
 		member->bindings = RB_ROOT_CACHED;
 		member->replicas = RB_ROOT_CACHED;
 		mc_process_set(&member->joined_by);
+		spin_lock(&device->host->objects_lock);
+		list_add_tail(&member->of_host, &device->host->members);
+		spin_unlock(&device->host->objects_lock);
 		team->place[device->id] = team->joined;
 		__set_bit(device->id, team->members);
 		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());

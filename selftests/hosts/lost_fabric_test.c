@@ -9,6 +9,7 @@
 #include "foreign.h"
 #include "memcast_test.h"
 #include "lost_host.h"
+#include "peers.h"
 #include "reason.h"
 
 FIXTURE(lost)
@@ -407,6 +408,55 @@ TEST_F(lost, range_that_was_imported)
 			 "memory # was of host #, which was lost");
 	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuMemcpyDtoH(&word, imported, sizeof(word)));
 	ASSERT_EQ(0, close(fd));
+}
+
+/*
+ * Memory that is no lost host's, bound for a device of one, leaves the team with the host: the
+ * node's memory, and another driver's.
+ */
+TEST_F(lost, memory_of_others)
+{
+	CUdevice lost = self->host.first;
+	CUmemGenericAllocationHandle node, team;
+	CUmemAllocationProp prop = memory_on(0);
+	volatile uint32_t *at, *window;
+	CUdeviceptr second;		/* another driver's, where the machine has one */
+	int fd = udmabuf_buffer(CHUNK);
+
+	if (fd < 0)
+		fd = heap_buffer(CHUNK);
+	cuda_start(0);
+	prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+	ASSERT_OK(cuDeviceGetAttribute(&prop.location.id, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+				       lost));
+	ASSERT_OK(cuMemCreate(&node, CHUNK, &prop, 0));
+	at = mapped(node, CHUNK, 0);
+	second = fd < 0 ? ADDRESS(at) : map_dmabuf(fd, CHUNK);
+	close(fd);
+	team = new_team(2, 2 * CHUNK);
+	ASSERT_OK(cuMulticastAddDevice(team, lost));
+	ASSERT_OK(cuMulticastAddDevice(team, 0));
+	ASSERT_OK(cuMulticastBindMem_v2(team, lost, 0, node, 0, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindAddr_v2(team, lost, CHUNK, second, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(0, 2 * CHUNK), 0, 2 * CHUNK, 0));
+	window = mapped(team, 2 * CHUNK, 0);
+	at[0] = 7;
+	((volatile uint32_t *)second)[1] = 8;
+	ASSERT_EQ(7, window[0]);
+	ASSERT_EQ(8, window[CHUNK / 4 + 1]);
+
+	ASSERT_EQ(0, host_lose(&self->host));
+	EXPECT_EQ(1, stat_of("bindings"));
+	EXPECT_EQ(0, window[0]);
+	EXPECT_EQ(0, window[CHUNK / 4 + 1]);
+	EXPECT_EQ(7, at[0]);
+	EXPECT_EQ(8, ((volatile uint32_t *)second)[1]);
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_DEVICE,
+			 cuMulticastBindAddr_v2(team, lost, 0, second, CHUNK, 0),
+			 "host # was lost, and its devices with it");
+	ASSERT_EQ(0, host_return(&self->host));
+	EXPECT_OK(cuMulticastBindAddr_v2(team, lost, 0, second, CHUNK, 0));
+	EXPECT_EQ(8, window[1]);
 }
 
 /* Lost memory's handles and mappings remain; to bind them fails even after the host's return. */
