@@ -808,6 +808,11 @@ struct memcast_address_check {
 #define MEMCAST_HEAP_POOL	(1U << 0)
 /* Only in answers, of heaps of MEMCAST_HEAP_IMPORT: blocks come from MEMCAST_BLOCK_IMPORT. */
 #define MEMCAST_HEAP_IMPORTED	(1U << 1)
+/*
+ * Of the host's memory, and no pool: blocks stay mapped if the process's host is lost, until the
+ * process ends. So code can share words with other processes of its host, and never meets SIGBUS.
+ */
+#define MEMCAST_HEAP_LASTING	(1U << 2)
 
 /* Number of a device's default pool, which exists from the start, and stays */
 #define MEMCAST_HEAP_DEFAULT(device)	((device) + 1U)
@@ -817,7 +822,8 @@ struct memcast_address_check {
  * @location: enum memcast_location
  * @location_id: device ordinal or node
  * @handle_types: 0, or MEMCAST_HANDLE_FD: other processes can import the heap
- * @flags: MEMCAST_HEAP_POOL, or 0: all devices of the client may access the heap
+ * @flags: MEMCAST_HEAP_POOL or MEMCAST_HEAP_LASTING; without the former all devices of the
+ *	client may access the heap
  * @limit: bytes that it may take; 0: no limit
  * @out_heap: the new heap. Of a pool, the pool's device may access it; the CPU may, if
  *	the heap has no device

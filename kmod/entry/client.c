@@ -37,12 +37,12 @@ void mc_client_put(struct mc_client *client)
 
 /*
  * Takes a client's handles, then its mappings, whoever has the file or the addresses: its process
- * goes, or its host was lost. mapping_link() says why in this order.
+ * goes, or (@host_lost) its host. mapping_link() says why in this order.
  */
-void mc_client_leave(struct mc_client *client)
+void mc_client_leave(struct mc_client *client, bool host_lost)
 {
 	mc_client_end(client);
-	mc_client_unmap(client);
+	mc_client_unmap(client, host_lost);
 }
 
 /* The process has ended, or the first of its threads, or a debugger has looked. */
@@ -52,7 +52,7 @@ static void process_woke(struct work_struct *work)
 	const struct mc_process process = { .pid = client->process };
 
 	if (mc_process_has_ended(&process))
-		mc_client_leave(client);
+		mc_client_leave(client, false);
 }
 
 /* With locks of the kernel, and interrupts off: so the work does the rest. */
@@ -128,7 +128,7 @@ static bool process_leaves(const struct mc_client *client)
 void mc_client_closed(struct mc_client *client)
 {
 	if (process_leaves(client))
-		mc_client_leave(client);
+		mc_client_leave(client, false);
 }
 
 /* Ends a client whose file is gone, and with it every VMA: only handles and heaps are left. */

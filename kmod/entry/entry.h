@@ -11,7 +11,7 @@
 
 struct mc_client *mc_client_create(struct inode *inode);
 void mc_client_closed(struct mc_client *client);
-void mc_client_leave(struct mc_client *client);
+void mc_client_leave(struct mc_client *client, bool host_lost);
 void mc_client_destroy(struct mc_client *client);
 void mc_client_put(struct mc_client *client);
 

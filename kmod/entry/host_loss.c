@@ -44,7 +44,7 @@ static void strip_client(struct mc_client *client)
 {
 	mc_waits_wake(client);
 	zap_client(client);
-	mc_client_leave(client);
+	mc_client_leave(client, true);
 }
 
 static void lose(struct mc_host *host)

@@ -134,6 +134,19 @@ int mc_block_alloc(struct mc_call *call)
 	return mc_block_respond(call, alloc->out_address);
 }
 
+/* May a block of a heap show a memory? A lasting heap has only what is the process's own host's. */
+static int map_check(struct mc_call *call, const struct mc_heap *heap,
+		     const struct mc_memory *memory)
+{
+	if (heap->flags & MEMCAST_HEAP_POOL)
+		return mc_fail(call, -EINVAL, "heap %u is a pool", heap->id);
+	if (heap->flags & MEMCAST_HEAP_LASTING &&
+	    (memory->device || memory->foreign || memory->object.place != call->client->host))
+		return mc_fail(call, -EINVAL, "heap %u lasts: it has memory of this host alone",
+			       heap->id);
+	return 0;
+}
+
 /*
  * Makes a segment that shows the memory, and the block in it. The heap_lock is released meanwhile:
  * the heap stays, as the caller has counted a block in it.
@@ -146,10 +159,11 @@ static int map_block(struct mc_call *call, struct mc_heap *heap,
 	u64 from = round_down(map->offset, MC_CHUNK_SIZE);
 	u64 bytes = round_up(map->offset + map->bytes, MC_CHUNK_SIZE) - from;
 	struct mc_segment *segment;
+	int ret = map_check(call, heap, memory);
 
 	lockdep_assert_held(&call->client->heap_lock);
-	if (heap->flags & MEMCAST_HEAP_POOL)
-		return mc_fail(call, -EINVAL, "heap %u is a pool", heap->id);
+	if (ret)
+		return ret;
 	mutex_unlock(&call->client->heap_lock);
 	segment = mc_segment_new(call, heap, bytes, memory, from);
 	mutex_lock(&call->client->heap_lock);

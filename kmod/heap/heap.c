@@ -145,13 +145,17 @@ int mc_heap_create(struct mc_call *call)
 	struct mc_device *device;
 	struct mc_heap *heap;
 
-	if (arg->flags & ~MEMCAST_HEAP_POOL || arg->reserved)
+	if (arg->flags & ~(MEMCAST_HEAP_POOL | MEMCAST_HEAP_LASTING) || arg->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	if (arg->handle_types & ~MEMCAST_HANDLE_FD)
 		return mc_fail(call, -EOPNOTSUPP, "heaps are shared as fds only");
 	device = mc_memory_find_device(call, &create);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
+	if (arg->flags & MEMCAST_HEAP_LASTING &&
+	    (device || arg->flags & MEMCAST_HEAP_POOL || arg->handle_types))
+		return mc_fail(call, -EINVAL,
+			       "a lasting heap is of the host's memory, no pool, and not shared");
 	heap = mc_heap_new(call, &create, device, arg->flags);
 	if (!heap)
 		return -ENOMEM;

@@ -55,6 +55,7 @@ static bool reservation_claim(struct mc_segment *segment)
 	       reservation->end == segment->start + segment->bytes;
 	if (ours) {
 		reservation->of_pool = segment->heap->flags & MEMCAST_HEAP_POOL;
+		WRITE_ONCE(reservation->lasting, segment->heap->flags & MEMCAST_HEAP_LASTING);
 		WRITE_ONCE(reservation->of_heap, true);
 	}
 	up_write(&reservation->lock);

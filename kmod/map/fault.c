@@ -187,9 +187,14 @@ static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, 
 	return ret ?: VM_FAULT_SIGSEGV;
 }
 
-/* Was the process's host lost, or that of the memory? Bindings of lost memory are undone. */
+/*
+ * Was the process's host lost, or that of the memory? Bindings of lost memory are undone. A lasting
+ * heap's memory is of the process's own host, and stays.
+ */
 static bool is_lost(const struct mc_reservation *reservation, const struct mc_mapping *mapping)
 {
+	if (READ_ONCE(reservation->lasting))
+		return false;
 	return READ_ONCE(reservation->client->lost) ||
 	       (mapping && mapping->object->type == MEMCAST_TYPE_MEMORY &&
 		READ_ONCE(mapping->object->lost));

@@ -32,6 +32,7 @@ struct mc_reservation {
 	bool of_heap;			/* a heap's, and only it maps; only ever set, lockless */
 	bool of_pool;			/* and the heap is a pool */
 	bool of_block;			/* and one block has all of it */
+	bool lasting;			/* and it outlasts the host; only ever set, lockless */
 	bool zapped;			/* page tables show nothing of what is being removed */
 	struct mc_unmapped unmapped;
 };
@@ -60,7 +61,7 @@ void mc_reservation_put(struct mc_reservation *reservation);
 void mc_client_each_reservation(struct mc_client *client, unsigned long from,
 				bool (*act)(struct mc_reservation *reservation, void *data),
 				void *data);
-void mc_client_unmap(struct mc_client *client);
+void mc_client_unmap(struct mc_client *client, bool host_lost);
 
 /* Removes the page-table entries of a range of addresses. */
 static inline void mc_reservation_zap(struct mc_reservation *reservation,

@@ -317,17 +317,20 @@ void mc_client_each_reservation(struct mc_client *client, unsigned long from,
 
 static bool remove_mappings(struct mc_reservation *reservation, void *data)
 {
-	mc_mappings_undo(reservation);
+	const bool *host_lost = data;
+
+	if (!*host_lost || !READ_ONCE(reservation->lasting))
+		mc_mappings_undo(reservation);
 	return true;
 }
 
 /*
- * Removes all mappings of a client that has ended, or whose host was lost; no call of it that is
- * under way makes another. Takes mmap_lock.
+ * Removes all mappings of a client that has ended, or (@host_lost) all that go with its host; no
+ * call of it that is under way makes another. Takes mmap_lock.
  */
-void mc_client_unmap(struct mc_client *client)
+void mc_client_unmap(struct mc_client *client, bool host_lost)
 {
-	mc_client_each_reservation(client, 0, remove_mappings, NULL);
+	mc_client_each_reservation(client, 0, remove_mappings, &host_lost);
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)

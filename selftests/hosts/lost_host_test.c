@@ -6,12 +6,14 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include "importer.h"
 #include "memcast_test.h"
 #include "lost_host.h"
+#include "raw.h"
 #include "reason.h"
 
 FIXTURE(lost)
@@ -234,6 +236,129 @@ TEST_F(lost, who_waits_is_woken)
 		ASSERT_EQ(0, host_return(&self->host));
 	}
 	ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms", "0"));
+}
+
+/* ---- events of several processes, whose words are in memory that they share ---- */
+
+static void *synchronize(void *event)
+{
+	return (void *)(intptr_t)cuEventSynchronize(event);
+}
+
+/*
+ * Queries and waits for an event that stays pending. The loss of the host may come at any moment of
+ * the calls: none ends in a signal.
+ */
+static void ask_about_event(struct __test_metadata *_metadata, CUevent event, int link)
+{
+	pthread_t thread;
+	CUresult result;
+	void *woken;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, synchronize, event));
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	send_number(link, 0);
+	do
+		result = cuEventQuery(event);
+	while (result == CUDA_ERROR_NOT_READY);
+	EXPECT_EQ(CUDA_ERROR_UNKNOWN, result);
+	ASSERT_EQ(0, pthread_join(thread, &woken));
+	EXPECT_EQ(CUDA_ERROR_UNKNOWN, (intptr_t)woken);
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuEventRecord(event, NULL));
+	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuEventDestroy(event));
+	send_number(link, 0);
+	receive_number(link);
+	_exit(_metadata->exit_code);
+}
+
+TEST_F(lost, events_of_processes)
+{
+	CUipcEventHandle handle;
+	int link, other;
+	CUstream stream;
+	CUevent event;
+	CUdeviceptr word;
+	pid_t pid, opener;
+
+	opener = fork_victim(&other);
+	if (!opener) {
+		ASSERT_EQ(sizeof(handle), read(other, &handle, sizeof(handle)));
+		ASSERT_OK(cuIpcOpenEventHandle(&event, handle));
+		ask_about_event(_metadata, event, other);
+	}
+	pid = fork_victim(&link);
+	if (!pid) {
+		ASSERT_OK(cuMemAlloc(&word, 64));
+		ASSERT_OK(cuMemsetD32(word, 0, 16));
+		ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+		ASSERT_OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+		ASSERT_OK(cuStreamWaitValue32(stream, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+		ASSERT_OK(cuEventRecord(event, stream));
+		ASSERT_OK(cuIpcGetEventHandle(&handle, event));
+		ASSERT_EQ(sizeof(handle), write(link, &handle, sizeof(handle)));
+		ask_about_event(_metadata, event, link);
+	}
+	ASSERT_EQ(sizeof(handle), read(link, &handle, sizeof(handle)));
+	ASSERT_EQ(sizeof(handle), write(other, &handle, sizeof(handle)));
+	receive_number(link);
+	receive_number(other);
+	ASSERT_EQ(0, host_lose(&self->host));
+	receive_number(link);
+	receive_number(other);
+	send_number(link, 0);
+	send_number(other, 0);
+	EXPECT_EQ(0, reap_child(pid));
+	EXPECT_EQ(0, reap_child(opener));
+	ASSERT_EQ(0, host_return(&self->host));
+}
+
+/* Only memory of the process's own host can last. */
+TEST_F(lost, heaps_that_last)
+{
+	struct memcast_heap_create heap = {
+		.location = MEMCAST_LOCATION_DEVICE, .flags = MEMCAST_HEAP_LASTING,
+	};
+	struct memcast_memory_create memory = {
+		.location = MEMCAST_LOCATION_DEVICE, .bytes = CHUNK,
+	};
+	struct memcast_block_map map = { .bytes = CHUNK };
+	volatile uint32_t *at;
+	uint32_t word;
+	int link, device;
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		ASSERT_EQ(0, host_enter(&self->host, self->host.number));
+		device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+		EXPECT_EQ(EINVAL, RAW(device, HEAP_CREATE, heap));
+		heap.location = MEMCAST_LOCATION_HOST;
+		heap.flags |= MEMCAST_HEAP_POOL;
+		EXPECT_EQ(EINVAL, RAW(device, HEAP_CREATE, heap));
+		heap.flags = MEMCAST_HEAP_LASTING;
+		ASSERT_EQ(0, RAW(device, HEAP_CREATE, heap));
+		map.heap = heap.out_heap;
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, memory));
+		map.handle = memory.out_handle;
+		EXPECT_EQ(EINVAL, RAW(device, BLOCK_MAP, map));
+		memory.location = MEMCAST_LOCATION_HOST;
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, memory));
+		map.handle = memory.out_handle;
+		ASSERT_EQ(0, RAW(device, BLOCK_MAP, map));
+		at = (volatile uint32_t *)(uintptr_t)map.out_address;
+		*at = 7;
+		send_number(link, 0);
+		receive_number(link);
+		EXPECT_EQ(0, try_load(at, &word));
+		EXPECT_EQ(7, word);
+		EXPECT_EQ(0, try_store(at, 8));
+		_exit(_metadata->exit_code);
+	}
+	receive_number(link);
+	ASSERT_EQ(0, host_lose(&self->host));
+	send_number(link, 0);
+	EXPECT_EQ(0, reap_child(pid));
+	ASSERT_EQ(0, host_return(&self->host));
 }
 
 /* ---- dma-bufs of lost memory, mapped by processes of any host, and by drivers ---- */

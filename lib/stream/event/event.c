@@ -293,7 +293,8 @@ static CUresult event_query(CUevent handle)
 	if (result == CUDA_SUCCESS && shared) {
 		result = shared_happened(shared) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 		shared_put(shared);
-		return result;
+		/* it may never happen, if the host was lost */
+		return result == CUDA_SUCCESS ? result : library_ready() ?: result;
 	}
 	if (result != CUDA_SUCCESS || !fence)
 		return result;

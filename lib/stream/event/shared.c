@@ -70,7 +70,7 @@ static CUresult run_happen(struct work *work, struct stream *stream, CUresult er
 
 	(void)stream;
 	(void)error;
-	/* the memory of the event has gone with the host */
+	/* what was to happen before the record has not, if the host is lost */
 	if (!library_lost())
 		happen(it->shared, it->number);
 	shared_put(it->shared);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The memory of events of several processes: a page of each process, which other processes map. */
+/*
+ * The memory of events of several processes: a page of each process, which other processes map. It
+ * outlasts the host, so that no call that looks at an event ends in SIGBUS.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +39,9 @@ static uint32_t heap;
 
 static CUresult heap_of_pages(void)
 {
-	struct memcast_heap_create arg = { .location = MEMCAST_LOCATION_HOST };
+	struct memcast_heap_create arg = {
+		.location = MEMCAST_LOCATION_HOST, .flags = MEMCAST_HEAP_LASTING,
+	};
 	CUresult result;
 
 	if (heap)
@@ -255,7 +260,8 @@ static CUresult open_locked(struct shared **shared, const struct handle *handle)
 		return result;
 	event = &page->events[handle->event];
 	event->openers++;
-	*shared = event->generation == handle->generation ? shared_new(page, event, handle->generation) : NULL;
+	*shared = event->generation == handle->generation ?
+		shared_new(page, event, handle->generation) : NULL;
 	if (*shared)
 		return CUDA_SUCCESS;
 	result = event->generation == handle->generation ?
