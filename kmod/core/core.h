@@ -111,6 +111,8 @@ struct mc_client {
 	struct mc_account *account;	/* of the user who opened it */
 	struct xarray handles;		/* its lock protects channels, refs, ended, handle_count */
 	unsigned long handle_count;	/* lockless */
+	struct list_head ended_objects;	/* that end with it; with the lock of handles */
+	atomic_t reservations;		/* VMAs of its process */
 	atomic_long_t mapping_count;
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */

@@ -43,6 +43,8 @@ void mc_client_leave(struct mc_client *client, bool host_lost)
 {
 	mc_client_end(client);
 	mc_client_unmap(client, host_lost);
+	/* what was mapped */
+	mc_client_end(client);
 }
 
 /* The process has ended, or the first of its threads, or a debugger has looked. */
@@ -90,6 +92,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	client->mapping.host = inode;
 	client->mapping.a_ops = &empty_aops;
 	mutex_init(&client->heap_lock);
+	INIT_LIST_HEAD(&client->ended_objects);
 	INIT_LIST_HEAD(&client->freed);
 	INIT_LIST_HEAD(&client->registered_ended);
 	mutex_init(&client->wait_lock);

@@ -100,7 +100,7 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 	/* where munmap() fails (mseal(), no memory) only the addresses stay */
 	if (reservation == segment->reservation &&
 	    vm_munmap(segment->start, segment->bytes))
-		mc_mappings_undo(reservation);
+		mc_mappings_undo(reservation, false);
 	mc_reservation_put(reservation);
 }
 

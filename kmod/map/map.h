@@ -114,7 +114,7 @@ int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree_node *node,
 			unsigned long first, unsigned long last, struct list_head *removed);
 void mc_mappings_free(struct list_head *removed);
-void mc_mappings_undo(struct mc_reservation *reservation);
+void mc_mappings_undo(struct mc_reservation *reservation, bool all);
 
 /* Does the mapping show a team's window? */
 static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)

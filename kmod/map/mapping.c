@@ -90,34 +90,45 @@ static size_t mapping_bytes(void)
 	return sizeof(struct mc_mapping) + 2 * mc_set_words() * sizeof(long);
 }
 
-static void mapping_free(struct mc_mapping *mapping)
+/* @ended: output, the mapping's object, if nothing else uses it */
+static void mapping_free(struct mc_mapping *mapping, struct list_head *ended)
 {
-	mc_object_put(mapping->object);
+	mc_object_put_later(mapping->object, ended);
 	mc_free(mapping->reservation->client->account, mapping, mapping_bytes());
 }
 
-/* Frees removed mappings, and gives up their objects. Without locks: an object may end here. */
-void mc_mappings_free(struct list_head *removed)
+static void mappings_free(struct list_head *removed, struct list_head *ended)
 {
 	struct mc_mapping *mapping, *next;
 
 	list_for_each_entry_safe(mapping, next, removed, list) {
 		atomic_long_dec(&mapping->reservation->client->mapping_count);
 		mc_handle_unmapped(mapping->reservation->client, mapping->handle);
-		mapping_free(mapping);
+		mapping_free(mapping, ended);
 		atomic_long_dec(&mc_stats.mappings);
 		cond_resched();
 	}
 }
 
+/* Frees removed mappings, and gives up their objects. Without locks: an object may end here. */
+void mc_mappings_free(struct list_head *removed)
+{
+	LIST_HEAD(ended);
+
+	mappings_free(removed, &ended);
+	mc_objects_end(&ended);
+}
+
 /*
  * Undoes all mappings of a reservation, for good: its VMA has gone, or cannot be unmapped, or its
- * client has ended or lost its host. Without locks but mmap_lock.
+ * client has ended or lost its host. @all: those of the client's other reservations go as well, and
+ * afterwards mc_client_end() ends what was mapped. Without locks but mmap_lock.
  */
-void mc_mappings_undo(struct mc_reservation *reservation)
+void mc_mappings_undo(struct mc_reservation *reservation, bool all)
 {
 	unsigned long first = reservation->start, last = reservation->end - 1;
 	LIST_HEAD(removed);
+	LIST_HEAD(ended);
 
 	down_write(&reservation->lock);
 	reservation->dead = true;
@@ -125,7 +136,11 @@ void mc_mappings_undo(struct mc_reservation *reservation)
 			   interval_tree_iter_first(&reservation->mappings, first, last),
 			   first, last, &removed);
 	up_write(&reservation->lock);
-	mc_mappings_free(&removed);
+	mappings_free(&removed, &ended);
+	if (all)
+		mc_client_end_objects(reservation->client, &ended);
+	else
+		mc_objects_end(&ended);
 }
 
 /* Return: a mapping that is in no tree yet, a user of its object; or NULL. */
@@ -199,9 +214,12 @@ int mc_mapping_insert(struct mc_call *call, struct mc_mapping *mapping)
 	atomic_long_inc(&call->client->mapping_count);
 	ret = mapping_link(call, mapping);
 	if (ret) {
+		LIST_HEAD(ended);
+
 		atomic_long_dec(&call->client->mapping_count);
 		atomic_long_dec(&mc_stats.mappings);
-		mapping_free(mapping);
+		mapping_free(mapping, &ended);
+		mc_objects_end(&ended);
 	}
 	return ret;
 }

@@ -54,12 +54,14 @@ static void reservation_open(struct vm_area_struct *vma)
 static void reservation_close(struct vm_area_struct *vma)
 {
 	struct mc_reservation *reservation = vma->vm_private_data;
+	/* all of the address space goes: an exit or exec(), maybe of a process without an fd */
+	bool exiting = !atomic_read(&vma->vm_mm->mm_users);
 
-	if (!is_copy(vma))
-		mc_mappings_undo(reservation);
-	/* all of the address space goes: an exit or exec() of a process without an fd */
-	if (!atomic_read(&vma->vm_mm->mm_users))
-		mc_client_end(reservation->client);
+	if (!is_copy(vma)) {
+		mc_mappings_undo(reservation, exiting);
+		if (atomic_dec_and_test(&reservation->client->reservations) && exiting)
+			mc_client_end(reservation->client);
+	}
 	mc_reservation_put(reservation);
 }
 
@@ -201,6 +203,7 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	reservation->end = vma->vm_end;
 	init_rwsem(&reservation->lock);
 	reservation->mappings = RB_ROOT_CACHED;
+	atomic_inc(&client->reservations);
 	atomic_long_inc(&mc_stats.reservations);
 
 	mc_vma_set_key(vma, key);
@@ -320,13 +323,14 @@ static bool remove_mappings(struct mc_reservation *reservation, void *data)
 	const bool *host_lost = data;
 
 	if (!*host_lost || !READ_ONCE(reservation->lasting))
-		mc_mappings_undo(reservation);
+		mc_mappings_undo(reservation, true);
 	return true;
 }
 
 /*
  * Removes all mappings of a client that has ended, or (@host_lost) all that go with its host; no
- * call of it that is under way makes another. Takes mmap_lock.
+ * call of it that is under way makes another. The caller ends the client once more, for what was
+ * mapped. Takes mmap_lock.
  */
 void mc_client_unmap(struct mc_client *client, bool host_lost)
 {

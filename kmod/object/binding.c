@@ -8,7 +8,7 @@
  *
  * No chunk goes back while a page table shows it. A memory that ends relies on its tree of bindings
  * for that: if the tree is empty, no team shows the memory. So a binding leaves that tree last.
- * bindings_revoke() is the only function that takes away bindings which a team shows.
+ * mc_bindings_revoke() is the only function that takes away bindings which a team shows.
  */
 #include "object.h"
 #include "core/trace.h"
@@ -96,7 +96,7 @@ static void assert_zapped(const struct mc_binding *binding)
 }
 
 /**
- * bindings_revoke() - take bindings away: zap, the team's tree, the memory's tree last
+ * mc_bindings_revoke() - take bindings away: zap, the team's tree, the memory's tree last
  * @team: its lock is held for writing
  * @member: whose bindings they are; NULL: of any
  * @first: the first byte of them in the team
@@ -107,8 +107,8 @@ static void assert_zapped(const struct mc_binding *binding)
  * So a memory that ends finds bindings in its tree, and waits for the lock; or it finds none, and
  * no page table shows it. What else is in the range comes back with a fault.
  */
-static void bindings_revoke(struct mc_team *team, struct mc_member *member,
-			    unsigned long first, unsigned long last, struct list_head *revoked)
+void mc_bindings_revoke(struct mc_team *team, struct mc_member *member,
+			unsigned long first, unsigned long last, struct list_head *revoked)
 {
 	struct mc_binding *binding;
 
@@ -132,8 +132,8 @@ static void bindings_revoke(struct mc_team *team, struct mc_member *member,
  * Remembers which process took away a member's bindings in a range. There is room for one loss:
  * as the bindings of a memory go one by one, adjacent ones count as one loss.
  */
-static void member_lost(struct mc_member *member, struct mc_team *team,
-			unsigned long first, unsigned long last, enum mc_loss_cause cause)
+void mc_member_lost(struct mc_member *member, struct mc_team *team,
+		    unsigned long first, unsigned long last, enum mc_loss_cause cause)
 {
 	struct mc_loss *loss = &member->loss;
 
@@ -335,8 +335,8 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 		list_add_tail(&binding->list, &revoked);
 		cond_resched();
 	}
-	member_lost(member, team, first, last, MC_LOSS_UNBOUND);
-	bindings_revoke(team, member, first, last, &revoked);
+	mc_member_lost(member, team, first, last, MC_LOSS_UNBOUND);
+	mc_bindings_revoke(team, member, first, last, &revoked);
 unlock:
 	up_write(&team->lock);
 	mc_bindings_free(&revoked);
@@ -363,7 +363,7 @@ void mc_bindings_undo_team(struct mc_team *team)
 	for (member = team->member; member < team->member + team->joined; member++)
 		add_all_of_member(member, &revoked);
 	if (!list_empty(&revoked))
-		bindings_revoke(team, NULL, 0, team->object.bytes - 1, &revoked);
+		mc_bindings_revoke(team, NULL, 0, team->object.bytes - 1, &revoked);
 	up_write(&team->lock);
 	mc_bindings_free(&revoked);
 }
@@ -381,85 +381,12 @@ void mc_bindings_undo_member(struct mc_member *member)
 		unsigned long first, last;
 
 		list_for_each_entry(binding, &revoked, list)
-			member_lost(member, team, binding->range.start, binding->range.last,
-				    MC_LOSS_HOST);
+			mc_member_lost(member, team, binding->range.start, binding->range.last,
+				       MC_LOSS_HOST);
 		first = list_first_entry(&revoked, struct mc_binding, list)->range.start;
 		last = list_last_entry(&revoked, struct mc_binding, list)->range.last;
-		bindings_revoke(team, member, first, last, &revoked);
+		mc_bindings_revoke(team, member, first, last, &revoked);
 	}
 	up_write(&team->lock);
 	mc_bindings_free(&revoked);
-}
-
-/* Return: the team of a memory's first binding, its struct held; or NULL. */
-static struct mc_team *memory_first_team(struct mc_memory *memory)
-{
-	struct mc_team *team = NULL;
-	struct rb_node *node;
-
-	spin_lock(&memory->lock);
-	node = rb_first(&memory->bindings);
-	if (node) {
-		team = rb_entry(node, struct mc_binding, of_memory)->team;
-		kref_get(&team->object.kref);
-	}
-	spin_unlock(&memory->lock);
-	return team;
-}
-
-/*
- * Return: the binding of a memory after @previous (NULL: the first) if it is to this team, whose
- * lock keeps it and @previous where they are; or NULL.
- */
-static struct mc_binding *memory_next_binding(struct mc_memory *memory, struct mc_team *team,
-					      struct mc_binding *previous)
-{
-	struct mc_binding *binding;
-	struct rb_node *node;
-
-	lockdep_assert_held_write(&team->lock);
-	spin_lock(&memory->lock);
-	node = previous ? rb_next(&previous->of_memory) : rb_first(&memory->bindings);
-	binding = node ? rb_entry(node, struct mc_binding, of_memory) : NULL;
-	if (binding && binding->team != team)
-		binding = NULL;
-	spin_unlock(&memory->lock);
-	return binding;
-}
-
-/*
- * Undoes all bindings of a memory that has ended, or is lost, team by team. The memory's lock comes
- * after a team's: so this looks which team is next, takes that team's lock, and looks again.
- * Another thread may have undone the bindings in between, or made one to an earlier team.
- */
-void mc_bindings_undo_memory(struct mc_memory *memory)
-{
-	enum mc_loss_cause cause = READ_ONCE(memory->object.lost) ? MC_LOSS_HOST : MC_LOSS_ENDED;
-	struct mc_team *team;
-	LIST_HEAD(all);
-
-	while ((team = memory_first_team(memory))) {
-		unsigned long first = ULONG_MAX, last = 0;
-		struct mc_binding *binding = NULL;
-		LIST_HEAD(revoked);
-
-		down_write(&team->lock);
-		while ((binding = memory_next_binding(memory, team, binding))) {
-			first = min(first, binding->range.start);
-			last = max(last, binding->range.last);
-			member_lost(binding->member, team, binding->range.start,
-				    binding->range.last, cause);
-			list_add_tail(&binding->list, &revoked);
-			cond_resched();
-		}
-		if (!list_empty(&revoked)) {
-			trace_memcast_evict(team->object.number, memory->object.number, first,
-					    last - first + 1);
-			bindings_revoke(team, NULL, first, last, &revoked);
-		}
-		up_write(&team->lock);
-		list_splice(&revoked, &all);
-		mc_object_forget(&team->object);
-	}
-	mc_bindings_free(&all);
 }

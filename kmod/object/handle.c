@@ -193,6 +193,7 @@ int mc_handle_drop(struct mc_client *client, u32 id)
 static void release_handles(struct mc_client *client)
 {
 	struct mc_handle *handle;
+	LIST_HEAD(ended);
 	unsigned long id;
 
 	xa_for_each(&client->handles, id, handle) {
@@ -200,10 +201,16 @@ static void release_handles(struct mc_client *client)
 		/* unless another thread is just releasing it */
 		handle = handle_erase(client, id);
 		xa_unlock(&client->handles);
-		if (handle)
-			handle_free(client, handle);
+		if (handle) {
+			mc_object_put_later(handle->object, &ended);
+			mc_free(client->account, handle, sizeof(*handle));
+		}
 		cond_resched();
 	}
+	xa_lock(&client->handles);
+	list_splice_tail_init(&client->ended_objects, &ended);
+	xa_unlock(&client->handles);
+	mc_objects_end(&ended);
 }
 
 /*
@@ -216,6 +223,14 @@ void mc_client_end(struct mc_client *client)
 	WRITE_ONCE(client->ended, true);
 	xa_unlock(&client->handles);
 	release_handles(client);
+}
+
+/* Leaves objects without users to mc_client_end(), which is sure to come: all end at once. */
+void mc_client_end_objects(struct mc_client *client, struct list_head *ended)
+{
+	xa_lock(&client->handles);
+	list_splice_tail_init(ended, &client->ended_objects);
+	xa_unlock(&client->handles);
 }
 
 /* Return: -ENOENT, with the reason that there is no such handle. */

@@ -112,6 +112,16 @@ void mc_object_put(struct mc_object *object)
 	mc_object_forget(object);
 }
 
+/*
+ * As mc_object_put(), but what this was the last user of goes to @ended, and ends with
+ * mc_objects_end(). With any lock.
+ */
+void mc_object_put_later(struct mc_object *object, struct list_head *ended)
+{
+	if (refcount_dec_and_test(&object->users))
+		list_add_tail(&object->ended, ended);
+}
+
 static void object_free(struct kref *kref)
 {
 	struct mc_object *object = container_of(kref, struct mc_object, kref);

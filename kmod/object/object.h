@@ -46,6 +46,7 @@ struct mc_object {
 	struct mc_account *account;	/* charged with the struct, and host memory */
 	unsigned long struct_bytes;
 
+	struct list_head ended;	/* without users: of those that end together, mc_objects_end() */
 
 	struct mc_host *place;	/* with which it is lost; NULL: not entered yet */
 	struct list_head of_place;	/* in place->objects or place->lost_objects */
@@ -65,6 +66,7 @@ void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 struct mc_object *mc_object_get(struct mc_object *object);
 struct mc_object *mc_object_tryget(struct mc_object *object);
 void mc_object_put(struct mc_object *object);
+void mc_object_put_later(struct mc_object *object, struct list_head *ended);
 void mc_object_forget(struct mc_object *object);
 
 /*
@@ -113,6 +115,7 @@ void mc_handle_unmapped(struct mc_client *client, u32 id);
 bool mc_handle_hold(struct mc_client *client, u32 id);
 int mc_handle_drop(struct mc_client *client, u32 id);
 void mc_client_end(struct mc_client *client);
+void mc_client_end_objects(struct mc_client *client, struct list_head *ended);
 void mc_handles_destroy(struct mc_client *client);
 int mc_handle_hold_named(struct mc_call *call);
 int mc_no_handle(struct mc_call *call, u32 handle);
@@ -385,8 +388,11 @@ int mc_bindings_undo_range(struct mc_call *call, struct mc_team *team,
 			   unsigned long last);
 void mc_bindings_undo_team(struct mc_team *team);
 void mc_bindings_undo_member(struct mc_member *member);
-void mc_bindings_undo_memory(struct mc_memory *memory);
 
+void mc_bindings_revoke(struct mc_team *team, struct mc_member *member,
+			unsigned long first, unsigned long last, struct list_head *revoked);
+void mc_member_lost(struct mc_member *member, struct mc_team *team,
+		    unsigned long first, unsigned long last, enum mc_loss_cause cause);
 
 /* Return: the offset in the memory of a byte that is bound at an offset in the team. */
 static inline unsigned long mc_binding_memory_offset(const struct mc_binding *binding,
@@ -394,5 +400,10 @@ static inline unsigned long mc_binding_memory_offset(const struct mc_binding *bi
 {
 	return binding->memory_offset + offset - binding->range.start;
 }
+
+/* ---- evict.c ---- */
+
+void mc_bindings_undo_memory(struct mc_memory *memory);
+void mc_objects_end(struct list_head *ended);
 
 #endif /* _MC_OBJECT_H */

@@ -6,13 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "memcast_test.h"
+#include "raw.h"
 
 #define TRACING		"/sys/kernel/tracing"
 #define BUFFER		TRACING "/instances/memcast_test"
@@ -215,6 +219,69 @@ TEST_F(trace, memory_ends_bound_to_two_teams_in_turn)
 	EXPECT_EVENT(2, "memcast_evict", "memory=%lu offset=0x0 bytes=0x%lx", number, EACH * CHUNK);
 	EXPECT_EVENT(2 * EACH, "memcast_unbind", "memory=%lu", number);
 	EXPECT_EVENT(2 * 3, "memcast_zap", "address=");
+}
+
+/*
+ * A process with a memory in each chunk of a team, which it has mapped one by one. Of every second
+ * one it has released the handle: the mapping alone keeps it.
+ */
+static void hold_each_chunk(struct __test_metadata *_metadata, int fd, int link)
+{
+	struct memcast_import import = { .handle_type = MEMCAST_HANDLE_FD, .fd = fd };
+	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+
+	ASSERT_LE(0, device);
+	ASSERT_EQ(0, RAW(device, IMPORT, import));
+	for (int i = 0; i < EACH; i++) {
+		struct memcast_memory_create create = {
+			.location = MEMCAST_LOCATION_DEVICE, .location_id = 1, .bytes = CHUNK,
+			.handle_types = MEMCAST_HANDLE_FD,
+		};
+		struct memcast_bind_memory bind = {
+			.team = import.out_handle, .device = 1, .team_offset = i * CHUNK,
+			.bytes = CHUNK,
+		};
+		struct memcast_map map = { .bytes = CHUNK };
+		struct memcast_handle_release release = {};
+
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
+		bind.memory = create.out_handle;
+		ASSERT_EQ(0, RAW(device, BIND_MEMORY, bind));
+		map.handle = create.out_handle;
+		map.address = (uintptr_t)mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED,
+					      device, 0);
+		ASSERT_EQ(0, RAW(device, MAP, map));
+		release.handle = create.out_handle;
+		if (i % 2)
+			ASSERT_EQ(0, RAW(device, HANDLE_RELEASE, release));
+	}
+	send_number(link, 0);
+	pause();
+}
+
+/* What a process had bound leaves each mapping of the team at once when the process ends. */
+TEST_F(trace, a_process_ends_with_many_memories)
+{
+	volatile uint32_t *window[3];
+	CUmemGenericAllocationHandle team = complete_team(2, EACH * CHUNK);
+	int link, fd = exported(team);
+	pid_t pid = peer_fork(&link);
+
+	ASSERT_LE(0, pid);
+	if (!pid)
+		hold_each_chunk(_metadata, fd, link);
+	for (int i = 0; i < 3; i++)
+		window[i] = mapped(team, EACH * CHUNK, 0);
+	receive_number(link);
+	EXPECT_EQ(0, window[0][0]);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EVENT(EACH, "memcast_evict", "bytes=0x200000");
+	for (int i = 0; i < 3; i++)
+		EXPECT_EVENT(1, "memcast_zap", "address=0x%lx bytes=0x%lx",
+			     (unsigned long)window[i], EACH * CHUNK);
+	EXPECT_NE(0, try_load(window[0], NULL));
+	close(fd);
 }
 
 /* Chunks that come back are zeroed by who takes them: no worker of the kernel does it. */
