@@ -310,6 +310,8 @@ TEST_F(trap, load_that_ends_the_program)
 	EXPECT_NE(NULL, strstr(text, "a load ends the program: 'rep movsb"))
 		TH_LOG("said: %s", text);
 	EXPECT_NE(NULL, strstr(text, "it is a load"));
+	/* with the place of the instruction in its file */
+	EXPECT_NE(NULL, strstr(text, "host-trap+0x"));
 }
 
 /* A scatter's elements may be anywhere: a high base, in addresses of 32 bits */
