@@ -265,6 +265,14 @@ static const struct {
 	{ "not_along_the_row", "and.b32 %v, %i, 64; setp.ne.u32 %p, %v, 0; @%p bra END;" },
 	{ "product", "mul.lo.u32 %v, %i, %i; setp.lt.u32 %p, %v, 100000; @!%p bra END;" },
 	{ "equal", "setp.eq.s32 %p, %i, 200; @%p bra END;" },
+	{ "special_register_widened", "cvt.u64.u32 %w, %tid.x; setp.ge.u64 %p, %w, 40; @%p bra END;" },
+	{ "special_register_compared", "setp.ge.u32 %p, %tid.x, 40; @%p bra END;" },
+	{ "of_two_sources", "cvt.rn.f32.u32 %f, %i; cvt.rn.f16x2.f32 %v, 0f00000000, %f;"
+	  "setp.eq.u32 %p, %v, 0x4900; @%p bra END;" },
+	{ "cut_for_a_wide_register", "cvt.u64.u32 %w, %i; add.u64 %w2, %w, 0xfffffff0;"
+	  "cvt.u32.u64 %w3, %w2; setp.lt.u64 %p, %w3, 10; @%p bra END;" },
+	{ "part_of_a_wide_register", "cvt.u64.u32 %w, %i; add.u64 %w2, %w, 0x7ffffff0;"
+	  "cvt.s64.s32 %w3, %w2; setp.lt.s64 %p, %w3, 0; @%p bra END;" },
 };
 
 /* The same as where each thread runs by itself; some threads are left, and some are not. */
@@ -279,7 +287,8 @@ static void one_wrap(size_t i)
 
 	used = 0;
 	say(HEAD ".visible .entry k(.param .u64 po) {\n"
-	    ".reg .b32 %%b, %%n, %%t, %%i, %%v; .reg .b64 %%d<2>, %%w; .reg .pred %%p, %%q, %%p2;\n"
+	    ".reg .b32 %%b, %%n, %%t, %%i, %%v; .reg .b64 %%d<2>, %%w, %%w2, %%w3;"
+	    ".reg .f32 %%f; .reg .pred %%p, %%q, %%p2;\n"
 	    "mov.u32 %%b, %%ctaid.x; mov.u32 %%n, %%ntid.x; mov.u32 %%t, %%tid.x;\n"
 	    "ld.param.u64 %%d0, [po]; mad.lo.s32 %%i, %%b, %%n, %%t; %s\n"
 	    "mul.wide.u32 %%d1, %%i, 4; add.u64 %%d1, %%d0, %%d1; st.global.u32 [%%d1], 1;\n"

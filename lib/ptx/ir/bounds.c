@@ -142,12 +142,20 @@ static bool all_same(const struct statement *at)
 	return true;
 }
 
+/* Is it a register of the type's size? cvt takes a part of a wider one, or fills it. */
+static bool is_whole(const struct operand *operand, enum type type)
+{
+	return operand->kind == OPERAND_REGISTER &&
+	       type_bits(operand->symbol->type) == type_bits(type);
+}
+
 /* a < b and the like are true up to one end of a row: of a value with steps that does not wrap */
 static struct course compared(struct statement *at)
 {
 	static const char *const orders[] = { ".lt", ".le", ".gt", ".ge" };
 	static const char *const without_sign[] = { ".lo", ".ls", ".hi", ".hs" };
 	struct course a = course_of(&at->operands[1]), b = course_of(&at->operands[2]), result;
+	const struct operand *steps = &at->operands[a.kind == COURSE_STEPS ? 1 : 2];
 	bool has_order = false, has_sign = type_is(type_of(at, 0), KIND_SIGNED), any;
 
 	if (at->operands[0].second || statement_has(at, ".xor") || statement_has(at, ".ftz"))
@@ -161,10 +169,10 @@ static struct course compared(struct statement *at)
 	}
 	if (a.kind == COURSE_SAME && b.kind == COURSE_SAME) {
 		result = same;
-	} else if (has_order && is_integer(type_of(at, 0)) &&
+	} else if (has_order && is_integer(type_of(at, 0)) && is_whole(steps, type_of(at, 0)) &&
 		   ((a.kind == COURSE_STEPS && b.kind == COURSE_SAME) ||
 		    (a.kind == COURSE_SAME && b.kind == COURSE_STEPS))) {
-		at->steps = a.kind == COURSE_STEPS ? 1 : 2;
+		at->steps = steps - at->operands;
 		at->steps_signed = has_sign;
 		result = (struct course) { COURSE_TRUTH, .trues = true, .falses = true };
 	} else {
@@ -181,10 +189,11 @@ static struct course converted(struct statement *at)
 	enum type to = type_of(at, 0), from = type_of(at, 1);
 	struct course course = course_of(&at->operands[1]);
 
-	if (course.kind == COURSE_SAME)
+	if (all_same(at))
 		return same;
-	if (course.kind != COURSE_STEPS || at->modifiers_count != 2 || !is_integer(to) ||
-	    !is_integer(from))
+	if (course.kind != COURSE_STEPS || at->operands_count != 2 || at->modifiers_count != 2 ||
+	    !is_integer(to) || !is_integer(from) || !is_whole(&at->operands[0], to) ||
+	    !is_whole(&at->operands[1], from))
 		return unknown;
 	if (type_bits(to) > type_bits(from)) {
 		at->steps = 1;
