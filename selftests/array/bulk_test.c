@@ -309,12 +309,20 @@ TEST_F(bulk, refusals)
 		.replicas = MEMCAST_VIEW_MAX + 1, .bytes = 64,
 	};
 	struct memcast_view *view = &self->view;
-	unsigned char from[64] = {};
+	unsigned char from[64] = { 7 }, to[64] = {};
 
 	new_replicas(2, 64, 0);
 	EXPECT_REASON(memcastBroadcast(NULL, 0, from, 1), "NULL view");
 	EXPECT_REASON(memcastBroadcast(&none, 0, from, 1), "a view of # replicas");
 	EXPECT_REASON(memcastBroadcast(&many, 0, from, 1), "a view of # replicas");
+	/* the most that a view can have: here all are the same memory */
+	many.replicas = MEMCAST_VIEW_MAX;
+	for (unsigned int i = 0; i < MEMCAST_VIEW_MAX; i++)
+		many.replica[i] = to;
+	EXPECT_OK(memcastBroadcast(&many, 0, from, 1));
+	EXPECT_EQ(7, to[0]);
+	EXPECT_OK(memcastReduceLoad(&many, 0, from, 1, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_EQ((7 * MEMCAST_VIEW_MAX) & 0xff, from[0]);
 	EXPECT_REASON(memcastBroadcast(view, 0, NULL, 1), "NULL buffer");
 	EXPECT_REASON(memcastBroadcast(view, 0, from, 65), OUTSIDE);
 	EXPECT_REASON(memcastBroadcast(view, 64, from, 1), OUTSIDE);

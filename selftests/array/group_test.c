@@ -276,6 +276,12 @@ TEST(refusals)
 	view.replicas = 2;
 	EXPECT_EQ(0, memcmp(&before, &group, sizeof(group)));
 
+	/* the most replicas that a view can have: here they are the same memory */
+	view.replicas = MEMCAST_VIEW_MAX;
+	for (unsigned int i = 2; i < MEMCAST_VIEW_MAX; i++)
+		view.replica[i] = memory[1];
+	EXPECT_EQ(CUDA_SUCCESS, memcastGroupInit(&group, &view, 128, 0, 2));
+	view.replicas = 2;
 	ASSERT_EQ(CUDA_SUCCESS, memcastGroupInit(&group, &view, 128, 0, 2));
 	EXPECT_REASON(memcastBarrier(NULL), "NULL group");
 	EXPECT_REASON(memcastAllReduce(NULL, 0, 1, MEMCAST_U32, MEMCAST_ADD), "NULL group");
