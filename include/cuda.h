@@ -4323,8 +4323,7 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary 
 
 /*
  * A variable with __managed__ (PTX: .attribute(.managed)): memory of the host, one for the program
- * and for the library's modules in all contexts. It goes with the context that was current at its
- * first use; the next use makes a new one, with the initial value.
+ * and for the library's modules in all contexts, until the library is unloaded.
  *
  * NOT_FOUND: the library has no such managed variable.
  */

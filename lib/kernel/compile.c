@@ -8,6 +8,12 @@
 #include "kernel.h"
 #include "translate/translate.h"
 
+/*
+ * Of the modules that share managed variables one at a time is linked: the first of a library writes
+ * their values. Taken after a module's code_lock, before modules_lock
+ */
+static pthread_mutex_t linking_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* With code_lock held. Memory of a variable that the image does not list is the module's, too. */
 static uint64_t own_memory(struct module *module, size_t bytes)
 {
@@ -39,18 +45,40 @@ static uint64_t variable_address(void *data, const char *name, uint32_t text, si
 	size_t size;
 
 	(void)align;		/* blocks of a heap are aligned to 256 bytes or more */
-	if (variable && module_place(module, variable, &address, &size) == CUDA_SUCCESS &&
-	    size >= bytes)
-		return address;
-	return own_memory(module, bytes);
+	if (variable && module_place(module, variable, &address, &size) != CUDA_SUCCESS)
+		return 0;
+	return variable && size >= bytes ? address : own_memory(module, bytes);
 }
 
+/* With linking_lock held */
 static bool has_values(void *data, const char *name, uint32_t text)
 {
 	struct module *module = data;
 	const struct variable *variable = image_variable_of(module->image, name, text);
+	bool linked;
 
-	return variable && module_has_values(module, variable);
+	pthread_mutex_lock(&modules_lock);
+	linked = variable && variable->is_managed && module->managed && module->managed->linked;
+	pthread_mutex_unlock(&modules_lock);
+	return linked;
+}
+
+static bool shares_variables(const struct module *module)
+{
+	const struct image *image = module->image;
+
+	for (uint32_t i = 0; module->of_library && i < image->variables_count; i++)
+		if (image->variables[i].is_managed)
+			return true;
+	return false;
+}
+
+static void set_linked(struct module *module)
+{
+	pthread_mutex_lock(&modules_lock);
+	if (module->managed)
+		module->managed->linked = true;
+	pthread_mutex_unlock(&modules_lock);
 }
 
 /* With code_lock held: reads and links the module's texts, the first time. */
@@ -60,14 +88,22 @@ static CUresult link_texts(struct module *module, const struct ptx_object *objec
 	struct image *image = module->image;
 	struct ptx_log log = {};
 	uint32_t before;
+	bool shares;
 	CUresult result;
 
 	if (module->code)
 		return CUDA_SUCCESS;
 	/* it writes initial values of variables */
 	before = host_access_open();
+	shares = shares_variables(module);
+	if (shares)
+		pthread_mutex_lock(&linking_lock);
 	result = object->code_new(image->texts, image->texts_count, image->binary, &variables,
 				  &module->code, &log);
+	if (shares && result == CUDA_SUCCESS)
+		set_linked(module);
+	if (shares)
+		pthread_mutex_unlock(&linking_lock);
 	host_access_close(before);
 	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log.text);
 }

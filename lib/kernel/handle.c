@@ -102,18 +102,12 @@ CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal,
 		fail(CUDA_ERROR_INVALID_HANDLE, "not a %s, or unloaded", names[kind]);
 }
 
-/* Is a context still the one that had ended so often before? */
-bool context_lives(CUcontext context, unsigned int ends)
-{
-	const struct slot *slot = context_slot(context);
-
-	return slot_is_of(slot, context) && slot->ends == ends;
-}
-
 /* Is the module's context, in which its memory is, still the one that it was loaded in? */
 bool module_is_alive(const struct module *module)
 {
-	return context_lives(module->context, module->ends);
+	const struct slot *slot = context_slot(module->context);
+
+	return slot_is_of(slot, module->context) && slot->ends == module->ends;
 }
 
 /* Fails if the module's context has ended or its device has failed. */

@@ -5,6 +5,7 @@
  *   handle.c	handles, and the checks before they are looked up
  *   module.c	modules, their functions, their variables
  *   library.c	libraries, and their modules in contexts
+ *   managed.c	the memory of libraries' managed variables
  *   load.c	loads from memory or a file, with options
  *   device_figures.c	a device's attributes that matter for kernels
  *   function_attribute.c	a function's or a kernel's attributes
@@ -81,7 +82,7 @@ struct module {
 	struct image *image;
 	struct function *functions;	/* in the order of the image's kernels */
 	CUdeviceptr *addresses;		/* as the image's variables; 0: not allocated */
-	struct managed *managed;	/* the library's; NULL: it has none, or has ended */
+	struct managed *managed;	/* the library's; NULL: no library, or the module has ended */
 	/* Protects the members below; taken before modules_lock */
 	pthread_mutex_t code_lock;
 	struct ptx_code *code;		/* the image's PTX, linked; NULL: not yet */
@@ -89,11 +90,12 @@ struct module {
 	unsigned int own_count;
 };
 
-/* A library's managed variable, one for all contexts: memory of that which needed it first */
+/* A library's managed variables, which its modules in all contexts share. Under modules_lock */
 struct managed {
-	CUdeviceptr address;		/* 0: not allocated */
-	CUcontext context;
-	unsigned int ends;		/* as a module's */
+	uint32_t heap;			/* their own, until the library is unloaded; 0: none yet */
+	bool linked;			/* a module was: the initial values are there */
+	bool ended;
+	CUdeviceptr addresses[];	/* as the image's variables; 0: not allocated */
 };
 
 struct kernel {
@@ -112,7 +114,7 @@ struct library {
 	CUresult error;			/* of reading the image */
 	char reason[256];
 	struct kernel *kernels;
-	struct managed *managed;	/* as the image's variables; under modules_lock */
+	struct managed *managed;
 	struct module *modules;
 };
 
@@ -124,7 +126,6 @@ void *handle_find(const void *handle, enum handle_kind kind);
 void handle_remove(const void *handle);
 void handle_put(void *object);
 CUresult context_not_failed(void);
-bool context_lives(CUcontext context, unsigned int ends);
 bool module_is_alive(const struct module *module);
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object);
 CUresult module_get(CUmodule handle, struct module **module);
@@ -139,7 +140,6 @@ void module_put(struct module *module);
 CUfunction function_handle(struct function *function);
 CUresult module_place(struct module *module, const struct variable *variable,
 		      CUdeviceptr *address, size_t *bytes);
-bool module_has_values(struct module *module, const struct variable *variable);
 CUresult module_variable(struct module *module, const char *name, CUdeviceptr *address,
 			 size_t *bytes);
 void modules_each_code(void (*function)(const struct code *code, void *data), void *data);
@@ -156,6 +156,10 @@ void module_own_free(struct module *module);
 /* library.c */
 void library_put(struct library *library);
 CUresult library_module(struct library *library, CUcontext context, struct module **module);
+
+/* managed.c */
+CUresult managed_heap(const struct module *module, uint32_t *heap);
+void managed_free(struct managed *managed);
 
 /* load.c */
 CUresult load_file(const char *path, char **text, size_t *bytes);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "stream/capture.h"
-#include "alloc/alloc.h"
 #include "kernel.h"
 
 void library_put(struct library *library)
@@ -119,8 +118,9 @@ static CUresult library_new(struct library **new, const void *data, size_t bytes
 	if (result == CUDA_SUCCESS) {
 		library->kernels = calloc(library->image->kernels_count + 1,
 					  sizeof(*library->kernels));
-		library->managed = calloc(library->image->variables_count + 1,
-					  sizeof(*library->managed));
+		library->managed = calloc(1, sizeof(*library->managed) +
+					     library->image->variables_count *
+					     sizeof(*library->managed->addresses));
 		if (library->kernels && library->managed)
 			library->handle = (CUlibrary)handle_add(library);
 	}
@@ -223,15 +223,6 @@ static struct module *modules_of(const struct library *library)
 	return first;
 }
 
-/* Frees managed variables. The library's modules have ended, so nobody places one any more. */
-static void free_managed(const struct library *library)
-{
-	for (uint32_t i = 0; i < library->image->variables_count; i++)
-		if (library->managed[i].address &&
-		    context_lives(library->managed[i].context, library->managed[i].ends))
-			heap_free(library->managed[i].address, MEMCAST_BLOCK_HOST);
-}
-
 /*
  * Ends a library's handles, and those of its modules, which stay in its list until its last
  * reference goes.
@@ -263,7 +254,7 @@ static CUresult library_unload(CUlibrary handle)
 		for (module = modules_of(library); module; module = module->sibling)
 			module_end(module);
 		if (first) {
-			free_managed(library);
+			managed_free(library->managed);
 			library_put(library);
 		}
 	}

@@ -277,6 +277,23 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, C
 	return WHOLE_CALL(list_functions(functions, count, module), functions, count, module);
 }
 
+/* Finds the heap for a variable, or makes it. */
+static CUresult heap_for(const struct module *module, const struct variable *variable,
+			 struct slot *slot, uint32_t *heap)
+{
+	bool shared;
+
+	pthread_mutex_lock(&modules_lock);
+	shared = variable->is_managed && module->managed;
+	*heap = shared ? module->managed->heap : 0;
+	pthread_mutex_unlock(&modules_lock);
+	if (*heap)
+		return CUDA_SUCCESS;
+	if (shared)
+		return managed_heap(module, heap);
+	return context_heap_of(slot, variable->is_managed ? HEAP_MANAGED : HEAP_OF_DEVICE, heap);
+}
+
 /*
  * Allocates a variable, and sets its initial value. No lock is held: a copy may be long, and the
  * first touch of memory in a lazy pool may end in a signal.
@@ -290,8 +307,7 @@ static CUresult place(const struct module *module, const struct variable *variab
 	CUresult result = context_find(module->context, &slot);
 
 	if (result == CUDA_SUCCESS)
-		result = context_heap_of(slot, variable->is_managed ? HEAP_MANAGED :
-					       HEAP_OF_DEVICE, &heap);
+		result = heap_for(module, variable, slot, &heap);
 	if (result == CUDA_SUCCESS)
 		result = heap_alloc(heap, variable->bytes ? variable->bytes : 1,
 				    flags | block_flags_of(slot), address);
@@ -306,60 +322,28 @@ static CUresult place(const struct module *module, const struct variable *variab
 	return CUDA_SUCCESS;
 }
 
-/* With modules_lock held. Return: what the library's modules share of a variable; NULL: nothing */
-static struct managed *shared_by_library(struct module *module, const struct variable *variable)
-{
-	struct managed *managed;
-
-	if (!module->managed || !variable->is_managed)
-		return NULL;
-	managed = &module->managed[variable - module->image->variables];
-	if (managed->address && !context_lives(managed->context, managed->ends))
-		managed->address = 0;	/* freed with its context */
-	return managed;
-}
-
 /* With modules_lock held. Return: where the variable's address is, or will be */
 static CUdeviceptr *address_at(struct module *module, const struct variable *variable)
 {
-	struct managed *managed = shared_by_library(module, variable);
+	CUdeviceptr *all = module->managed && variable->is_managed ? module->managed->addresses :
+								     module->addresses;
 
-	return managed ? &managed->address :
-			 &module->addresses[variable - module->image->variables];
-}
-
-/* Does the variable belong to other modules of the library as well, one of which has placed it? */
-bool module_has_values(struct module *module, const struct variable *variable)
-{
-	struct managed *managed;
-	bool placed;
-
-	pthread_mutex_lock(&modules_lock);
-	managed = shared_by_library(module, variable);
-	placed = managed && managed->address;
-	pthread_mutex_unlock(&modules_lock);
-	return placed;
+	return &all[variable - module->image->variables];
 }
 
 /* Publishes a variable that was placed, unless another thread was first, or the module ended. */
 static CUresult module_publish(struct module *module, const struct variable *variable,
 			       CUdeviceptr new, CUdeviceptr *address)
 {
-	struct managed *managed;
 	bool ended, first;
 	CUdeviceptr *at;
 
 	pthread_mutex_lock(&modules_lock);
-	ended = !module->link;
-	managed = shared_by_library(module, variable);
+	ended = !module->link || (module->managed && module->managed->ended);
 	at = address_at(module, variable);
 	first = !ended && !*at;
 	if (first)
 		*at = new;
-	if (first && managed) {
-		managed->context = module->context;
-		managed->ends = module->ends;
-	}
 	*address = *at;
 	pthread_mutex_unlock(&modules_lock);
 	if (!first)

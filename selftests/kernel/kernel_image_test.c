@@ -176,7 +176,7 @@ static const char managed_text[] = HEAD ENTRY
 	".global .attribute(.managed) .align 4 .u32 both = 5;\n"
 	".global .u32 word = 7;\n";
 
-/* One for the program and all devices, until its context ends */
+/* One for the program and all devices, until the library is unloaded */
 TEST_F(kernel_image, managed_variables_of_a_library)
 {
 	CUdeviceptr address, other;
@@ -204,8 +204,9 @@ TEST_F(kernel_image, managed_variables_of_a_library)
 	EXPECT_EQ(address, other);
 	EXPECT_EQ(9, *(uint32_t *)address);
 	ASSERT_OK(cuDevicePrimaryCtxReset(0));
-	ASSERT_OK(cuLibraryGetManaged(&address, NULL, library, "both"));
-	EXPECT_EQ(5, *(uint32_t *)address);
+	ASSERT_OK(cuLibraryGetManaged(&other, NULL, library, "both"));
+	EXPECT_EQ(address, other);
+	EXPECT_EQ(9, *(uint32_t *)address);
 	EXPECT_OK(cuLibraryUnload(library));
 	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
 		  cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
