@@ -20,7 +20,6 @@ KERNEL	?= $(shell uname -r)
 # `make check-all`
 CHECK_KERNELS ?=
 CC	:= gcc
-CXX	:= g++
 CFLAGS	?= -O2 -g
 
 # ARCH=arm64, or a kernel of that name: for other processors than this machine's, by Debian's cross
@@ -40,7 +39,6 @@ binutils := aarch64-linux-gnu-
 sysroot	:= $(shell tools/memcast-kernel sysroot)
 root_lib := $(sysroot)/usr/lib/aarch64-linux-gnu
 CC	:= $(binutils)gcc -isystem $(sysroot)/usr/include -L$(root_lib) -Wl,-rpath-link,$(root_lib)
-CXX	:= $(binutils)g++
 pkg_root := PKG_CONFIG_LIBDIR=$(root_lib)/pkgconfig:$(sysroot)/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(sysroot)
 endif
 

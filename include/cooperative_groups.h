@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cooperative groups of threads that exist in every launch: a block, and its parts of up to 32
- * threads. For kernels that are compiled as C++ (memcast/cu.h); C++17. Groups of the grid, of a
- * cluster and of threads that happen to execute together are not supported.
+ * threads. For clang without NVIDIA's toolkit (clang/cuda.h); C++17. There are no groups of the
+ * grid, of a cluster, or of threads that happen to execute together.
  */
-#ifndef MEMCAST_COOPERATIVE_GROUPS_H
-#define MEMCAST_COOPERATIVE_GROUPS_H
+/* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
 
-#include <memcast/cu.h>
+#include <cuda_runtime.h>
 
 namespace cooperative_groups {
 
 /* All threads of this thread's block; x counts fastest. */
 class thread_block {
 public:
-	void sync() const { __syncthreads(); }
-	unsigned int thread_rank() const { return memcast_thread_in_block(memcast::cu::here); }
-	unsigned int size() const { return blockDim.x * blockDim.y * blockDim.z; }
-	unsigned int num_threads() const { return size(); }
-	dim3 thread_index() const { return threadIdx; }
-	dim3 group_index() const { return blockIdx; }
-	dim3 group_dim() const { return blockDim; }
-	dim3 dim_threads() const { return blockDim; }
+	__device__ void sync() const { __syncthreads(); }
+	__device__ unsigned int thread_rank() const
+	{
+		return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+	}
+	__device__ unsigned int size() const { return blockDim.x * blockDim.y * blockDim.z; }
+	__device__ unsigned int num_threads() const { return size(); }
+	__device__ dim3 thread_index() const { return threadIdx; }
+	__device__ dim3 group_index() const { return blockIdx; }
+	__device__ dim3 group_dim() const { return blockDim; }
+	__device__ dim3 dim_threads() const { return blockDim; }
 };
 
-inline thread_block this_thread_block()
+inline __device__ thread_block this_thread_block()
 {
 	return thread_block();
 }
@@ -34,69 +38,67 @@ template <unsigned int Size> class thread_block_tile {
 	static_assert(Size && Size <= 32 && !(Size & (Size - 1)),
 		      "memcast has tiles of 1, 2, 4, 8, 16 and 32 threads");
 
-	/* Lanes of the warp that are in this thread's tile */
-	unsigned int mask() const
+	static __device__ unsigned int rank() { return this_thread_block().thread_rank(); }
+	/* The warp's lane that is this tile's first thread */
+	static __device__ unsigned int first() { return rank() % 32 & ~(Size - 1); }
+	static __device__ unsigned int mask()
 	{
-		unsigned int first = memcast::cu::lane() & ~(Size - 1);
-
-		return (Size == 32 ? ~0U : (1U << Size % 32) - 1) << first;
+		return (Size == 32 ? ~0U : (1U << Size % 32) - 1) << first();
 	}
 
 public:
-	void sync() const { __syncwarp(mask()); }
-	static constexpr unsigned int size() { return Size; }
-	static constexpr unsigned int num_threads() { return Size; }
-	unsigned int thread_rank() const { return memcast::cu::lane() % Size; }
-	unsigned int meta_group_rank() const
+	__device__ void sync() const { __syncwarp(mask()); }
+	static constexpr __host__ __device__ unsigned int size() { return Size; }
+	static constexpr __host__ __device__ unsigned int num_threads() { return Size; }
+	__device__ unsigned int thread_rank() const { return rank() % Size; }
+	__device__ unsigned int meta_group_rank() const { return rank() / Size; }
+	__device__ unsigned int meta_group_size() const
 	{
-		return memcast_thread_in_block(memcast::cu::here) / Size;
-	}
-	unsigned int meta_group_size() const
-	{
-		return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size;
+		return (this_thread_block().size() + Size - 1) / Size;
 	}
 
-	template <class T> T shfl(T value, int from) const
+	template <class T> __device__ T shfl(T value, int from) const
 	{
 		return __shfl_sync(mask(), value, from, Size);
 	}
-	template <class T> T shfl_down(T value, unsigned int delta) const
+	template <class T> __device__ T shfl_down(T value, unsigned int delta) const
 	{
 		return __shfl_down_sync(mask(), value, delta, Size);
 	}
-	template <class T> T shfl_up(T value, unsigned int delta) const
+	template <class T> __device__ T shfl_up(T value, unsigned int delta) const
 	{
 		return __shfl_up_sync(mask(), value, delta, Size);
 	}
-	template <class T> T shfl_xor(T value, unsigned int bits) const
+	template <class T> __device__ T shfl_xor(T value, unsigned int bits) const
 	{
 		return __shfl_xor_sync(mask(), value, bits, Size);
 	}
-	int any(int predicate) const { return __any_sync(mask(), predicate); }
-	int all(int predicate) const { return __all_sync(mask(), predicate); }
-	unsigned int ballot(int predicate) const
+	__device__ int any(int predicate) const { return __any_sync(mask(), predicate); }
+	__device__ int all(int predicate) const { return __all_sync(mask(), predicate); }
+	__device__ unsigned int ballot(int predicate) const
 	{
-		return __ballot_sync(mask(), predicate) >> (memcast::cu::lane() & ~(Size - 1));
+		return __ballot_sync(mask(), predicate) >> first();
 	}
 };
 
-template <unsigned int Size> thread_block_tile<Size> tiled_partition(const thread_block &)
+template <unsigned int Size>
+__device__ thread_block_tile<Size> tiled_partition(const thread_block &)
 {
 	return thread_block_tile<Size>();
 }
 
 template <unsigned int Size, unsigned int Whole>
-thread_block_tile<Size> tiled_partition(const thread_block_tile<Whole> &)
+__device__ thread_block_tile<Size> tiled_partition(const thread_block_tile<Whole> &)
 {
 	static_assert(Size <= Whole, "a part is not larger than the whole");
 	return thread_block_tile<Size>();
 }
 
-template <class Group> void sync(const Group &group)
+template <class Group> __device__ void sync(const Group &group)
 {
 	group.sync();
 }
 
 } /* namespace cooperative_groups */
 
-#endif /* MEMCAST_COOPERATIVE_GROUPS_H */
+#endif /* _COOPERATIVE_GROUPS_H_ */

@@ -2,7 +2,7 @@
 /*
  * The CUDA runtime API for programs that are not compiled by nvcc: all of cuda_runtime_api.h, and
  * for C++ the same functions with typed pointers. A program with kernels is compiled by nvcc, with
- * NVIDIA's header, or by memcast-cu (memcast/cu.h).
+ * NVIDIA's header, or by clang with this one (clang/cuda.h).
  */
 /* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
 #ifndef __CUDA_RUNTIME_H__
@@ -10,6 +10,9 @@
 
 #include <cuda_runtime_api.h>
 #include <vector_functions.h>
+#if defined(__clang__) && defined(__CUDA__)
+#include <clang/cuda.h>
+#endif
 
 /* Values of the types that cudaMallocPitch() and similar functions use */
 static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t xsize,
@@ -178,6 +181,45 @@ cudaOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, T *kernel,
 	return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
 		grid_size, block_size, kernel, [dynamic_bytes](int) { return dynamic_bytes; },
 		limit);
+}
+
+/* Variables of device code (__device__, __constant__) by their names */
+template <class T> static inline cudaError_t
+cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+		   enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+	return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
+}
+
+template <class T> static inline cudaError_t
+cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+		     enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+	return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
+}
+
+template <class T> static inline cudaError_t
+cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+			enum cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0)
+{
+	return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
+}
+
+template <class T> static inline cudaError_t
+cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+			  enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = 0)
+{
+	return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
+}
+
+template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol)
+{
+	return cudaGetSymbolAddress(pointer, (const void *)&symbol);
+}
+
+template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)
+{
+	return cudaGetSymbolSize(bytes, (const void *)&symbol);
 }
 
 static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)

@@ -9,6 +9,8 @@ PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
 LIBEXECDIR	?= $(PREFIX)/libexec/memcast
 MANDIR		?= $(PREFIX)/share/man
 DATADIR		?= $(PREFIX)/share
+# what clang needs to compile CUDA C++: docs/stack/ptx.md
+CLANGDIR	?= $(DATADIR)/memcast/clang
 BASHDIR		?= $(DATADIR)/bash-completion/completions
 ZSHDIR		?= $(DATADIR)/zsh/site-functions
 
@@ -19,6 +21,7 @@ api	 := $(DESTDIR)$(APIDIR)
 pkgdir	 := $(DESTDIR)$(PKGCONFIGDIR)
 libexec	 := $(DESTDIR)$(LIBEXECDIR)
 mandir	 := $(DESTDIR)$(MANDIR)
+clang	 := $(DESTDIR)$(CLANGDIR)
 # the source from which an installed memcast-vm builds the module
 module_source := $(DESTDIR)$(DATADIR)/memcast/module
 dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
@@ -60,7 +63,7 @@ define copy_module
 endef
 
 install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
-	@install -d $(libdir) $(pkgdir) $(api) $(include)/memcast/cu $(bindir) $(libexec) || \
+	@install -d $(libdir) $(pkgdir) $(api)/clang $(include)/memcast $(clang) $(bindir) $(libexec) || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
 		ln -sfn $(notdir $(file)) $(libdir)/$(notdir $(basename $(file))) &&) :
@@ -68,7 +71,11 @@ install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	install -m 644 include/*.h $(api)/
 	install -m 644 include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
-	install -m 644 include/memcast/cu/*.h $(include)/memcast/cu/
+	install -m 644 include/clang/*.h $(api)/clang/
+	sed -e 's|<CFGDIR>/../../include|<CFGDIR>/$(call relative,$(CLANGDIR),$(APIDIR))|' \
+		-e 's|<CFGDIR>/../../build/lib|<CFGDIR>/$(call relative,$(CLANGDIR),$(LIBDIR))|' \
+		tools/clang/cuda.cfg >$(clang)/cuda.cfg
+	install -m 755 tools/clang/ptxas tools/clang/fatbinary $(clang)/
 	for file in $(pc_files); do \
 		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,\
 			-e 's|@$(name)@|$($(name))|') \
@@ -113,13 +120,13 @@ uninstall: man
 	rm -f $(libdir)/memcast-trap.so $(libdir)/memcast-ptx.so
 	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
 		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) \
-		$(patsubst include/%,$(include)/%,\
-			$(wildcard include/memcast/*.h include/memcast/cu/*.h))
+		$(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h)) \
+		$(patsubst include/%,$(api)/%,$(wildcard include/clang/*.h))
 	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
 	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast
 	rm -rf $(libexec) $(DESTDIR)$(DATADIR)/memcast
-	-@rmdir $(include)/memcast/cu $(include)/memcast
+	-@rmdir $(api)/clang $(include)/memcast
 ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
 	rm -rf $(dkms_source)

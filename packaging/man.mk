@@ -14,7 +14,7 @@ man_refs = $(shell printf '.BR %s,\n' $(filter-out $(@F),$(1)) | \
 man_help = LC_ALL=C.UTF-8 MEMCAST_CACHE='~/.cache/memcast' $(1) --help
 
 pages_1	:= $(sort $(notdir $(tools) $(commands)))
-pages_3	:= $(filter-out multimem_core cu,\
+pages_3	:= $(filter-out multimem_core,\
 	   $(patsubst include/memcast/%.h,%,$(wildcard include/memcast/*.h)))
 pages	:= $(pages_1:%=$(B)/man/%.1) $(pages_3:%=$(B)/man/memcast-%.3) $(B)/man/memcast.4 \
 	   $(B)/man/memcast.7

@@ -20,8 +20,6 @@ tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scri
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
 	    $(test_tables)
-# CUDA C++, by the C++ compiler and, further down, by nvcc
-tests	 += $(if $(cross),,$(if $(shell command -v $(CXX)),$(B)/selftests/cu_program $(B)/selftests/cu_program.so))
 nvidia	 := $(if $(cross),,$(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda))))
 ifneq ($(nvidia),)
 of_nvidia := address copy device entry memory surface team
@@ -29,8 +27,7 @@ ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
 # NVIDIA's runtime may hold what locks it likes while it calls the driver.
 of_nvidia += $(filter-out runtime_block,$(patsubst %_test.c,%,$(notdir $(wildcard selftests/runtime/*_test.c))))
 nvcc	 := $(wildcard $(dir $(nvidia))../bin/nvcc)
-tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test \
-	    $(B)/selftests/cu_program.nvcc)
+tests	 += $(if $(nvcc),$(B)/selftests/nvcc_runtime_test $(B)/selftests/nvcc_per_thread_test)
 endif
 tests	 += $(of_nvidia:%=$(B)/selftests/nvidia_%_test)
 endif
@@ -118,14 +115,6 @@ $(B)/selftests/host-window $(B)/selftests/host-bulk-way:
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -Ilib/array -Ilib/array/$(arch) -isystem $(harness) \
 		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
 
-$(B)/selftests/cu_program.so: cu_flags = -shared -Xcompiler -fPIC
-$(B)/selftests/cu_program $(B)/selftests/cu_program.so: selftests/kernel/cu_program.cu $(B)/tools/memcast-cu \
-		$(wildcard include/*.h include/memcast/*.h include/memcast/cu/*.h) | $(B)/lib/$(so_cudart)
-	@mkdir -p $(@D)
-	$(call quiet,CU)$(B)/tools/memcast-cu -ccbin $(CXX) -O2 -Xcompiler -Wall,-Wextra,-Werror $(cu_flags) -o $@ $<
-
-$(B)/selftests/cu_test: | $(filter $(B)/selftests/cu_program%,$(tests))
-
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
 ifneq ($(nvidia),)
 $(foreach name,$(of_nvidia),$(eval $(B)/selftests/nvidia_$(name)_test: $(filter %/$(name)_test.c,$(test_mains))))
@@ -141,10 +130,6 @@ $(B)/selftests/nvcc_per_thread_test: nvcc_flags = -default-stream per-thread
 $(B)/selftests/nvcc_%_test: selftests/runtime/nvcc_runtime_test.cu
 	@mkdir -p $(@D)
 	$(call quiet,NVCC)$(nvcc) --cudart shared -arch=sm_90 $(nvcc_flags) -o $@ $<
-
-$(B)/selftests/cu_program.nvcc: selftests/kernel/cu_program.cu
-	@mkdir -p $(@D)
-	$(call quiet,NVCC)$(nvcc) --cudart shared -std=c++17 -arch=sm_90 -o $@ $<
 endif
 
 $(foreach file,$(test_scripts),$(eval $(B)/selftests/$(notdir $(file:.sh=)): $(file)))

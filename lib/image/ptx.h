@@ -3,6 +3,8 @@
 #ifndef MEMCAST_PTX_H
 #define MEMCAST_PTX_H
 
+#include <string.h>
+
 #include "image.h"
 
 enum word_kind {
@@ -98,5 +100,11 @@ CUresult ptx_outermost(struct reader *reader);
 CUresult ptx_function(struct reader *reader, const struct word *name, bool defined, bool called);
 CUresult ptx_called(struct reader *reader, const struct word *name);
 CUresult ptx_functions_check(struct reader *reader);
+
+/* Is it the name of a function of NVIDIA's library of device functions? lib/ptx/math/libdevice.c */
+static inline bool is_libdevice(const char *name, size_t length)
+{
+	return length > 5 && !memcmp(name, "__nv_", 5);
+}
 
 #endif /* MEMCAST_PTX_H */

@@ -13,7 +13,8 @@ static bool is_system(const struct word *name)
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (name->length == strlen(known[i]) && !memcmp(name->at, known[i], name->length))
 			return true;
-	return (name->length > 4 && !memcmp(name->at, "cuda", 4)) ||
+	return is_libdevice(name->at, name->length) ||
+	       (name->length > 4 && !memcmp(name->at, "cuda", 4)) ||
 	       (name->length > 6 && !memcmp(name->at, "__cuda", 6));
 }
 

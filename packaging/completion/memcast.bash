@@ -121,7 +121,7 @@ _memcast()
 			[[ $word == -* ]] ||
 				words=$("${COMP_WORDS[0]}" --list 2>/dev/null |
 					awk '{ print $1 }') ;;
-		memcast-cu|memcast-ptx)
+		memcast-ptx)
 			if [[ $word != -* ]]; then
 				mapfile -t COMPREPLY < <(compgen -f -- "$word")
 				return
@@ -134,5 +134,5 @@ _memcast()
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-cu memcast-hosts \
+complete -F _memcast memcast-vm memcast-run memcast-kernel memcast-bench memcast-hosts \
 	memcast-perf memcast-profile memcast-ptx memcast-smi

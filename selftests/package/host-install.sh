@@ -10,19 +10,15 @@ trap 'rm -rf "$temp"' EXIT
 root=$temp/root
 where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
 
-# include_all c|c++: prints lines that include each header; some headers are for C++ only
+# include_all: prints lines that include each header but those that are for clang only
 include_all() {
-	for header in memcast.h $(cd include && ls *.h memcast/*.h memcast/cu/*.h); do
-		case $1:$header in
-		c:memcast/cu*|c:cooperative_groups.h) ;;
-		*) echo "#include <$header>" ;;
-		esac
-	done
+	(cd include && ls -- memcast/*.h *.h) | grep -vx cooperative_groups.h |
+		sed 's/.*/#include <&>/; 1i #include <memcast.h>'
 }
 
 build_example() {
-	include_all c | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
-	{ ! command -v g++ >/dev/null || include_all c++ |
+	include_all | ${CC:-gcc} -Wall -Wextra -Werror -x c -c -o "$temp/headers.o" $flags - &&
+	{ ! command -v g++ >/dev/null || include_all |
 		g++ -std=c++17 -Wall -Wextra -Werror -x c++ -c -o "$temp/headers.o" $flags -; } &&
 	${CC:-gcc} -o "$temp/two-ranks" examples/two-ranks.c $flags &&
 	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"

@@ -44,9 +44,9 @@ addresses() {
 
 # Left out: blocked_test cancels threads, whose stacks the sanitizer takes for used ever after; in
 # stream_test the sanitizer itself runs out of memory when threads are to get none; bulk_way_test
-# has a memcpy() of its own; cu_test has programs built by nvcc; tests of faults need the process's
-# signals and low addresses as they are; lazy, scale and yield tests are about the module.
-left_out='^(blocked|stream|bulk_way|cu|kernel_fault|trap_fault|trap_object|lazy|scale|yield|nvidia_.*|nvcc_.*)_test$'
+# has a memcpy() of its own; tests of faults need the process's signals and low addresses as they are;
+# lazy, scale and yield tests are about the module.
+left_out='^(blocked|stream|bulk_way|kernel_fault|trap_fault|trap_object|lazy|scale|yield|nvidia_.*|nvcc_.*)_test$'
 machine() {
 	local programs
 	mapfile -t programs < <(find selftests -name '*_test.c' -printf '%f\n' | sed 's/\.c$//' |

@@ -28,7 +28,7 @@ broken() {
 
 # names PAGE: prints the files, folders and tests in back quotes, and all with a path of this tree
 names() {
-	local file='[A-Za-z0-9_./-]+\.(c|h|sh|awk|pl|py|mk|def|tsv|txt|md|in|json|profile|cu)'
+	local file='[A-Za-z0-9_./-]+\.(c|h|sh|awk|pl|py|mk|def|tsv|txt|md|in|json|profile|cfg|cu)'
 	{ grep -oE "\`($file|[a-z0-9_-][a-z0-9_/-]*/)\`" "$1" | tr -d '`'
 	grep -oE '`[a-z0-9_]+_test`' "$1" | sed 's/.\(.*\)./\1.c/'
 	grep -oE "(^|[ (])(kmod|lib|tools|selftests|include|examples|docs)/$file" "$1" | tr -d ' ('; } | sort -u

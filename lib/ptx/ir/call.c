@@ -8,6 +8,7 @@
 
 #include "instructions.h"
 #include "ir.h"
+#include "ptx/math/ptx_math.h"
 
 /* Return: a pointer to a byte of what is at a pointer */
 LLVMValueRef at_offset(struct translator *t, LLVMValueRef block, uint64_t offset)
@@ -104,6 +105,36 @@ static void result_out(struct translator *t, const struct operand *list, LLVMVal
 		put(t, &list->items[0], value, TYPE_NONE);
 }
 
+/* Return: a parameter of a call as the type that a letter of a signature stands for */
+static LLVMValueRef letter_in(struct translator *t, const struct operand *list, uint32_t index,
+			      char letter)
+{
+	switch (letter) {
+	case 'p': return pointer_in(t, list, index);
+	case 'f': return BUILD(BitCast, value_in(t, list, index, TYPE_B32), t->f32);
+	case 'd': return BUILD(BitCast, value_in(t, list, index, TYPE_B64), t->f64);
+	default: return value_in(t, list, index, TYPE_B32);
+	}
+}
+
+/* __nv_sinf() and others. Return: is it one of them? */
+static bool libdevice_call(struct translator *t, const struct word *name,
+			   const struct operand *results, const struct operand *list)
+{
+	static const char prefix[] = "__";
+	const struct math_name *found;
+	LLVMValueRef values[3] = {};
+
+	if (!is_libdevice(name->at, name->length))
+		return false;
+	found = math_find(name->at + strlen(prefix), name->length - strlen(prefix));
+	for (uint32_t i = 0; found && found->signature[2 + i]; i++)
+		values[i] = letter_in(t, list, i, found->signature[2 + i]);
+	if (found)
+		result_out(t, results, call_math(t, found->name, values[0], values[1], values[2]));
+	return found;
+}
+
 /* Functions that no text defines. Return: is it one of them? */
 static bool system_call(struct translator *t, const struct symbol *symbol,
 			const struct operand *results, const struct operand *list)
@@ -124,7 +155,7 @@ static bool system_call(struct translator *t, const struct symbol *symbol,
 			 value_in(t, list, 2, TYPE_B32), pointer_in(t, list, 3),
 			 value_in(t, list, 4, TYPE_B64));
 	} else {
-		return false;
+		return libdevice_call(t, &name, results, list);
 	}
 	return true;
 }

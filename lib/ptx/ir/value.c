@@ -354,14 +354,12 @@ LLVMValueRef call_run(struct translator *t, const char *name, const char *signat
 /* Calls a function of lib/ptx/math, which has a table of their signatures. */
 LLVMValueRef call_math(struct translator *t, const char *name, ...)
 {
-	const struct math_name *entry = math_names;
+	const struct math_name *entry = math_find(name, strlen(name));
 	char full[64] = "ptx_math_";
 	LLVMValueRef result;
 	va_list list;
 
-	while (entry->name && strcmp(entry->name, name))
-		entry++;
-	if (!entry->name) {
+	if (!entry) {
 		unsupported(t);
 		return constant(t, 32, 0);
 	}
@@ -375,12 +373,10 @@ LLVMValueRef call_math(struct translator *t, const char *name, ...)
 /* Return: a function of lib/ptx/math, for the runtime to call */
 LLVMValueRef math_function(struct translator *t, const char *name)
 {
-	const struct math_name *entry = math_names;
+	const struct math_name *entry = math_find(name, strlen(name));
 	char full[64] = "ptx_math_";
 	LLVMValueRef global;
 
-	while (strcmp(entry->name, name))
-		entry++;
 	strcat(full, name);
 	global = LLVMGetNamedGlobal(t->module, full);
 	if (!global) {

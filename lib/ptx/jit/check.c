@@ -95,8 +95,9 @@ bool is_system_function(const struct symbol *symbol)
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (word_is(&name, known[i]))
 			return true;
-	/* of dynamic parallelism: a launch says that memcast lacks them */
-	return (name.length > 4 && !memcmp(name.at, "cuda", 4)) ||
+	/* of libdevice and of dynamic parallelism: a launch says which of them memcast lacks */
+	return is_libdevice(name.at, name.length) ||
+	       (name.length > 4 && !memcmp(name.at, "cuda", 4)) ||
 	       (name.length > 6 && !memcmp(name.at, "__cuda", 6));
 }
 

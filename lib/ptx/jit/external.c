@@ -61,6 +61,7 @@ static const char *behind(const char *name, const char *start)
 /* Return: what a name stands for; NULL: there is no such thing */
 void *external_find(struct ptx_code *code, const char *name)
 {
+	const struct math_name *found;
 	const char *rest;
 
 	rest = behind(name, "slot.");
@@ -73,9 +74,9 @@ void *external_find(struct ptx_code *code, const char *name)
 		if (!strcmp(entry->name, name))
 			return entry->address;
 	rest = behind(name, "ptx_math_");
-	for (const struct math_name *entry = math_names; rest && entry->name; entry++)
-		if (!strcmp(entry->name, rest))
-			return entry->address;
+	found = rest ? math_find(rest, strlen(rest)) : NULL;
+	if (found)
+		return found->address;
 	for (const struct multimem_name *entry = multimem_names; entry->name; entry++)
 		if (!strcmp(entry->name, name))
 			return (void *)(uintptr_t)entry->function;

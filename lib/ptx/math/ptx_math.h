@@ -5,6 +5,7 @@
  *
  *   narrow.c	f16, bf16, tf32 and 8-bit formats
  *   approximate.c	sin, ex2, …: more exact than PTX asks for
+ *   libdevice.c	functions of the C library that code of clang calls
  *   video.c	video instructions
  *   bits.c	prmt, fns, clocks
  *   atomic.c	atomic operations that processors lack
@@ -29,7 +30,8 @@ struct math_name {
 	void *address;
 };
 
-extern const struct math_name math_names[];
+extern const struct math_name math_names[], libdevice_names[];
+const struct math_name *math_find(const char *name, size_t length);
 
 /* A format of few bits; finite: its largest numbers stand where others have infinity */
 struct narrow_format {
