@@ -43,8 +43,10 @@ pkg_root := PKG_CONFIG_LIBDIR=$(root_lib)/pkgconfig:$(sysroot)/usr/share/pkgconf
 endif
 
 B := build$(cross:%=/%)
+# memcast's own headers, and those that stand in for a toolkit's
+headers := -Iinclude -Iinclude/cuda -Iinclude/nvml
 # -fsigned-char: arm64's is unsigned otherwise
-flags := -std=gnu11 $(CFLAGS) -fsigned-char -Wall -Wextra -Werror -pthread -Iinclude -MMD -MP
+flags := -std=gnu11 $(CFLAGS) -fsigned-char -Wall -Wextra -Werror -pthread $(headers) -MMD -MP
 # A line for each file, as kernels are built; V=1 shows the commands
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell $(pkg_root) pkg-config $(1) $(2) 2>/dev/null)
@@ -137,7 +139,7 @@ $(B)/lib/%.o: lib/%.c $(rooms)/lib/made
 		-c -o $@ $<
 
 # The names of device attributes for MEMCAST_ATTR
-$(B)/lib/attribute-names.h: include/cuda.h
+$(B)/lib/attribute-names.h: include/cuda/cuda.h
 	@mkdir -p $(@D)
 	$(call quiet,GEN)sed -n 's/^\tCU_DEVICE_ATTRIBUTE_\(\w*\) = \([0-9]*\),$$/{ "\1", \2 },/p' $< >$@
 
@@ -274,7 +276,7 @@ $(B)/examples/%: examples/%.c | $(linked)
 # Built as users of CUDA build programs, with NVIDIA's headers and memcast's libraries
 $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(filter-out -Iinclude,$(flags)) -Iinclude/uapi -I$(NCCL_HOME)/include \
+	$(call quiet,CC)$(CC) $(filter-out $(headers),$(flags)) -Iinclude/uapi -I$(NCCL_HOME)/include \
 		-isystem $(dir $(nvidia)) -o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
 		-Wl,-rpath,'$$ORIGIN/../lib:$(abspath $(NCCL_HOME))/lib'
 

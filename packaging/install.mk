@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
 # make install, make uninstall. Debian packages are made by these rules, with folders of their own:
-# INCLUDEDIR is for memcast's headers, APIDIR for headers that have the names of NVIDIA's.
+# INCLUDEDIR is for memcast's headers, APIDIR and NVMLDIR for those that have the names of NVIDIA's.
 
 INCLUDEDIR	?= $(PREFIX)/include
-APIDIR		?= $(INCLUDEDIR)
+APIDIR		?= $(INCLUDEDIR)/memcast/cuda
+NVMLDIR		?= $(INCLUDEDIR)/memcast/nvml
 PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
 LIBEXECDIR	?= $(PREFIX)/libexec/memcast
 MANDIR		?= $(PREFIX)/share/man
@@ -18,6 +19,7 @@ bindir	 := $(DESTDIR)$(PREFIX)/bin
 libdir	 := $(DESTDIR)$(LIBDIR)
 include	 := $(DESTDIR)$(INCLUDEDIR)
 api	 := $(DESTDIR)$(APIDIR)
+nvml	 := $(DESTDIR)$(NVMLDIR)
 pkgdir	 := $(DESTDIR)$(PKGCONFIGDIR)
 libexec	 := $(DESTDIR)$(LIBEXECDIR)
 mandir	 := $(DESTDIR)$(MANDIR)
@@ -63,21 +65,23 @@ define copy_module
 endef
 
 install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
-	@install -d $(libdir) $(pkgdir) $(api)/clang $(include)/memcast $(clang) $(bindir) $(libexec) || \
+	@install -d $(libdir) $(pkgdir) $(api)/clang $(nvml) $(include)/memcast $(clang) $(bindir) $(libexec) || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
 		ln -sfn $(notdir $(file)) $(libdir)/$(notdir $(basename $(file))) &&) :
 	$(if $(trap_object)$(ptx_object),install -m 644 $(trap_object) $(ptx_object) $(libdir)/)
-	install -m 644 include/*.h $(api)/
+	install -m 644 include/cuda/*.h $(api)/
+	install -m 644 include/cuda/clang/*.h $(api)/clang/
+	install -m 644 include/nvml/*.h $(nvml)/
 	install -m 644 include/uapi/memcast.h $(include)/
 	install -m 644 include/memcast/*.h $(include)/memcast/
-	install -m 644 include/clang/*.h $(api)/clang/
-	sed -e 's|<CFGDIR>/../../include|<CFGDIR>/$(call relative,$(CLANGDIR),$(APIDIR))|' \
+	sed -e 's|<CFGDIR>/../../include/cuda|<CFGDIR>/$(call relative,$(CLANGDIR),$(APIDIR))|' \
+		-e 's|<CFGDIR>/../../include$$|<CFGDIR>/$(call relative,$(CLANGDIR),$(INCLUDEDIR))|' \
 		-e 's|<CFGDIR>/../../build/lib|<CFGDIR>/$(call relative,$(CLANGDIR),$(LIBDIR))|' \
 		tools/clang/cuda.cfg >$(clang)/cuda.cfg
 	install -m 755 tools/clang/ptxas tools/clang/fatbinary $(clang)/
 	for file in $(pc_files); do \
-		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR VERSION,\
+		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR NVMLDIR VERSION,\
 			-e 's|@$(name)@|$($(name))|') \
 			$$file >$(pkgdir)/$$(basename $$file .in); done
 	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
@@ -119,14 +123,14 @@ uninstall: man
 		$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
 	rm -f $(libdir)/memcast-trap.so $(libdir)/memcast-ptx.so
 	rm -f $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files))) $(include)/memcast.h \
-		$(patsubst include/%,$(api)/%,$(wildcard include/*.h)) \
-		$(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h)) \
-		$(patsubst include/%,$(api)/%,$(wildcard include/clang/*.h))
+		$(patsubst include/cuda/%,$(api)/%,$(wildcard include/cuda/*.h include/cuda/*/*.h)) \
+		$(patsubst include/nvml/%,$(nvml)/%,$(wildcard include/nvml/*.h)) \
+		$(patsubst include/%,$(include)/%,$(wildcard include/memcast/*.h))
 	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
 	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast
 	rm -rf $(libexec) $(DESTDIR)$(DATADIR)/memcast
-	-@rmdir $(api)/clang $(include)/memcast
+	-@rmdir $(api)/clang $(api) $(nvml) $(include)/memcast
 ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
 	rm -rf $(dkms_source)

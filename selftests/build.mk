@@ -79,7 +79,7 @@ $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-tra
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # All constants and functions, for facts_names.c
-$(B)/selftests/facts-names.h: include/cuda.h
+$(B)/selftests/facts-names.h: include/cuda/cuda.h
 	@mkdir -p $(@D)
 	$(call quiet,GEN)sed -nE -e 's/^\t(CU(DA)?_[A-Z0-9_]+)[ \t]*(=|,|$$|\/\*).*/CONSTANT(\1)/p' \
 		-e 's/^CUresult CUDAAPI (cu\w+)\(.*/FUNCTION(\1)/p' $< >$@

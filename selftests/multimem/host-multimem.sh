@@ -31,7 +31,7 @@ run() {
 
 # compile BUILD PROGRAM COMPILER…: warnings are errors
 compile() {
-	"${@:3}" -Wall -Wextra -Werror -pthread -Iinclude -I"$temp/$1" -o "$temp/$1/$2" \
+	"${@:3}" -Wall -Wextra -Werror -pthread -Iinclude -Iinclude/cuda -I"$temp/$1" -o "$temp/$1/$2" \
 		$sources/$2.c -lm
 }
 
@@ -53,7 +53,7 @@ exec 3>&1 >"$temp/results"
 
 awk -f $sources/functions.awk docs/multimem.md >"$temp/table"
 cut -d' ' -f1 "$temp/table" | sed 'p; s/$/_at/' | sort >"$temp/wanted"
-echo '#include <memcast/multimem.h>' | ${CC:-gcc} -Iinclude -E -P -x c - |
+echo '#include <memcast/multimem.h>' | ${CC:-gcc} -Iinclude -Iinclude/cuda -E -P -x c - |
 	grep -oE '\bmultimem_(ld_reduce|st|red)_\w+ ?\(' | tr -d ' (' | sort -u |
 	grep -vE '_(n|block)$' >"$temp/there"
 holds functions_are_those_of_the_table "$(diff "$temp/wanted" "$temp/there" | head -n 20)"
@@ -71,7 +71,7 @@ for compiler in "gcc -std=c11" "clang -std=c11" "g++ -x c++ -std=c++11" \
 		skip "$name" "no ${compiler%% *}"
 		continue
 	fi
-	holds "$name" "$($compiler -fsyntax-only -Iinclude -Wall -Wextra -Wshadow -Wconversion \
+	holds "$name" "$($compiler -fsyntax-only -Iinclude -Iinclude/cuda -Wall -Wextra -Wshadow -Wconversion \
 		-Wsign-conversion -Wfloat-conversion -Wcast-align -Wundef -Werror \
 		-Wno-unused-function "$temp/header.c" 2>&1 | head -n 20)"
 done

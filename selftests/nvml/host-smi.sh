@@ -40,7 +40,7 @@ fi
 # Both outputs are taken once nothing changes any more: a process waits, and the last process has
 # its memory. The output that says so may have begun before.
 # shellcheck disable=SC2016	# for the machine's shell
-gcc -Wall -Wextra -Iinclude -o "$temp/host-smi" selftests/nvml/host-smi.c \
+gcc -Wall -Wextra -Iinclude -Iinclude/cuda -o "$temp/host-smi" selftests/nvml/host-smi.c \
 	-Lbuild/lib -lcuda >"$temp/said" 2>&1 &&
 	tools/memcast-vm --rw "$temp" --root --devices 4 --pool-mib 64 -- \
 	sh -c 'cd "$1"; ./host-smi &

@@ -12,8 +12,8 @@ where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
 
 # include_all: prints lines that include each header but those that are for clang only
 include_all() {
-	(cd include && ls -- memcast/*.h *.h) | grep -vx cooperative_groups.h |
-		sed 's/.*/#include <&>/; 1i #include <memcast.h>'
+	ls -- include/memcast/*.h include/cuda/*.h include/nvml/*.h | grep -v /cooperative_groups.h |
+		sed -E 's,include/((cuda|nvml)/)?,,' | sed 's/.*/#include <&>/; 1i #include <memcast.h>'
 }
 
 build_example() {

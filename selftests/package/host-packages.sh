@@ -95,6 +95,8 @@ contents() {
 	$(cd build/lib && printf "libmemcast-cuda1: /usr/lib/$triplet/memcast/%s\n" lib*.so.[0-9]*)
 	libmemcast-cuda-dev: /usr/include/memcast/view.h
 	libmemcast-cuda-dev: /usr/include/memcast/cuda/cuda.h
+	libmemcast-cuda-dev: /usr/include/memcast/nvml/nvml.h
+	libmemcast-cuda-dev: /usr/share/memcast/clang/cuda.cfg
 	libmemcast-cuda-dev: /usr/share/man/man3/memcastViewCreate.3.gz
 	libmemcast-cuda-dev: /usr/lib/$triplet/pkgconfig/memcast.pc
 	$(ls tools build/tools | grep -E '^memcast-[a-z]+$' | sort -u |

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <memcast/multimem.h>
 
 namespace groups = cooperative_groups;
 
@@ -374,7 +375,7 @@ static bool do_multicast(int *memory)
 		return false;
 	multicast<<<1, 1>>>((unsigned int *)window, (unsigned int *)memory);
 	MUST(cudaMemcpy(&sum, memory, sizeof(sum), cudaMemcpyDeviceToHost));
-	return sum == 16;
+	return sum == 16 && multimem_ld_reduce_add_u32_at(window) == 16;
 }
 
 static bool do_asserts(int *)

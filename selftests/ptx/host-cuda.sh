@@ -47,7 +47,7 @@ fi
 arch=sm_90
 [[ -n $clang && $("$clang" -dumpversion) != 1[0-5].* ]] || arch=sm_86
 compile clang "$clang" --config tools/clang/cuda.cfg --offload-arch=$arch -O2 -Wall -Wextra -Werror
-compile nvcc "$nvcc" --cudart shared -arch=compute_90
+compile nvcc "$nvcc" --cudart shared -arch=compute_90 -Iinclude
 programs=("$temp"/clang "$temp"/nvcc)
 for program in "${!programs[@]}"; do
 	[ -e "${programs[program]}" ] || unset "programs[program]"
@@ -68,7 +68,7 @@ MEMCAST_KERNEL(_ZN5inner3addEPiPKii, MEMCAST_THREADS_ALONE, int *, const int *, 
 		MEMCAST_PARAMETER(at, 0, int *)[i] += MEMCAST_PARAMETER(at, 1, const int *)[i] * (i & 3);
 }
 END
-${CC:-gcc} -shared -fPIC -O2 -Iinclude "$temp/kernels.c" -o "$temp/kernels.so" -Lbuild/lib -lcuda || exit
+${CC:-gcc} -shared -fPIC -O2 -Iinclude -Iinclude/cuda "$temp/kernels.c" -o "$temp/kernels.so" -Lbuild/lib -lcuda || exit
 
 in_machine from_ptx 'said=$($program); echo "$said"; [ $(echo "$said" | grep -c "^ok ") -eq 13 ] &&
 	echo "$said" | grep "thread 0 of block 0" && ! echo "$said" | grep "in C"'

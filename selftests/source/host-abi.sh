@@ -13,7 +13,7 @@ for cuda in "$CUDA_HOME" /usr/local/cuda; do
 	[ -e "$cuda/include/cuda.h" ] && break
 	cuda=
 done
-if [ -z "$cuda" ] || [ "$cuda/include/cuda.h" -ef include/cuda.h ]; then
+if [ -z "$cuda" ] || [ "$cuda/include/cuda.h" -ef include/cuda/cuda.h ]; then
 	echo "ok 1 abi.cuda_h # SKIP no CUDA toolkit found"
 	echo "ok 2 abi.cuda_runtime_api_h # SKIP no CUDA toolkit found"
 	echo "ok 3 abi.nvml_h # SKIP no CUDA toolkit found"
@@ -69,10 +69,10 @@ print_program() {
 	printf 'return 0;\n}\n'
 }
 
-# compare NUMBER NAME LANGUAGE AT-LEAST: compiles the program in $temp/print.c with either header
-# and compares the outputs
+# compare NUMBER NAME LANGUAGE AT-LEAST FOLDER: compiles the program in $temp/print.c with the header
+# of that folder and with the toolkit's, and compares the outputs
 compare() {
-	for header in include "$cuda/include"; do
+	for header in "$5" "$cuda/include"; do
 		${CC:-gcc} -w -x "$3" -I"$header" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" \
 			"$temp/print.c" -lstdc++ 2>"$temp/errors" &&
 			"$temp/print" >"$temp/$(echo "$header" | tr -c 'a-z\n' _)" || {
@@ -82,7 +82,7 @@ compare() {
 			return
 		}
 	done
-	ours=$temp/include
+	ours=$temp/$(echo "$5" | tr -c 'a-z\n' _)
 	theirs=$temp/$(echo "$cuda/include" | tr -c 'a-z\n' _)
 	echo "# $(wc -l <"$ours") values, sizes, offsets and types, against $cuda/include"
 	if [ "$(wc -l <"$ours")" -gt "$4" ] && diff "$ours" "$theirs" >"$temp/diff"; then
@@ -94,14 +94,14 @@ compare() {
 	fi
 }
 
-print_program cuda.h no include/cuda.h >"$temp/print.c"
-compare 1 cuda_h c 300
-print_program cuda_runtime_api.h yes include/driver_types.h include/cuda_runtime_api.h \
+print_program cuda.h no include/cuda/cuda.h >"$temp/print.c"
+compare 1 cuda_h c 300 include/cuda
+print_program cuda_runtime_api.h yes include/cuda/driver_types.h include/cuda/cuda_runtime_api.h \
 	>"$temp/print.c"
-compare 2 cuda_runtime_api_h c++ 700
+compare 2 cuda_runtime_api_h c++ 700 include/cuda
 if [ -e "$cuda/include/nvml.h" ]; then
-	print_program nvml.h yes include/nvml.h >"$temp/print.c"
-	compare 3 nvml_h c++ 300
+	print_program nvml.h yes include/nvml/nvml.h >"$temp/print.c"
+	compare 3 nvml_h c++ 300 include/nvml
 else
 	echo "ok 3 abi.nvml_h # SKIP the CUDA toolkit has none"
 fi

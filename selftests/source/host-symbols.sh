@@ -80,7 +80,7 @@ holds array_is_its_headers "$(exports "$array" | sed 's/$/ is exported/' |
 	echo "$all" | grep -xF "$lines" | sed 's/$/ is in libcuda.so.1 as well/')"
 holds array_uses_public_names "$(nm -D --undefined-only "$array" | awk '{ print $2 }' |
 	grep -vE '@|^_|^__' | while read -r name; do
-		grep -qs "\b$name(" include/cuda.h include/memcast/*.h ||
+		grep -qs "\b$name(" include/cuda/cuda.h include/memcast/*.h ||
 			echo "$name is in no header"
 	done)"
 

@@ -169,7 +169,7 @@ cat >"$temp/bin/qemu-system-x86_64" <<-END
 	exec $(type -P qemu-system-x86_64) "\$@"
 END
 chmod +x "$temp/bin/qemu-system-x86_64"
-${CC:-gcc} -Iinclude -o "$temp/waits" -x c - -Lbuild/lib -lcuda <<-END
+${CC:-gcc} -Iinclude -Iinclude/cuda -o "$temp/waits" -x c - -Lbuild/lib -lcuda <<-END
 	#include <cuda.h>
 	int main(void)
 	{

@@ -56,7 +56,7 @@ enough() (
 check memory_for_large_pools enough
 
 # Without --pool-mib a device has an H100's memory, and the machine half of what this computer has.
-${CC:-gcc} -Iinclude -o "$temp/touches" -x c - -Lbuild/lib -lcuda <<-END
+${CC:-gcc} -Iinclude -Iinclude/cuda -o "$temp/touches" -x c - -Lbuild/lib -lcuda <<-END
 	#include <cuda.h>
 	int main(void)
 	{

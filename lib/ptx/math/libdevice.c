@@ -2,7 +2,7 @@
 /*
  * The functions of NVIDIA's library of device functions, libdevice, that are the C library's:
  * __nv_sinf() is sinf(). Code of nvcc has them inside; code of clang calls them, if clang compiled
- * it with the headers in include/clang. These headers have the others of libdevice.
+ * it with the headers in include/cuda/clang. These headers have the others of libdevice.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -7,7 +7,7 @@
  * and everything else is memcast's own.
  *
  * The runtime is a layer on the driver API. Parameters and results of a function here are
- * described with the function of include/cuda.h that it calls, whose name is given as "cu…".
+ * described with the function of include/cuda/cuda.h that it calls, whose name is given as "cu…".
  * The runtime adds three things:
  *
  *   - The calling thread's device, 0 unless cudaSetDevice() has set another, and the

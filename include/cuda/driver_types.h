@@ -5,7 +5,7 @@
  * CUDA 13.0; text and everything else is memcast's own.
  *
  * A type that is "as" a type of the driver API has its layout, and
- * include/cuda.h describes its fields. Types of arrays, textures, surfaces, graphics
+ * include/cuda/cuda.h describes its fields. Types of arrays, textures, surfaces, graphics
  * and external semaphores are left out: memcast does not support these.
  */
 /* The include guard of NVIDIA's header of this name: of the two headers, the first one counts. */
