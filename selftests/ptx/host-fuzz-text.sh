@@ -10,7 +10,7 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 
 if ! ${CC:-gcc} -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined \
-	-fno-sanitize-recover -Iinclude -Iinclude/uapi -Ilib -o "$temp/fuzz" \
+	-fno-sanitize-recover -Iinclude -Iinclude/cuda -Iinclude/uapi -Ilib -o "$temp/fuzz" \
 	selftests/ptx/host-fuzz-text.c lib/image/*.c lib/ptx/text/*.c -lzstd -llz4 -lelf -ldl; then
 	plan ptx 1
 	result fuzz_text 1

@@ -160,7 +160,7 @@ tools_without_host() {
 }
 # shellcheck disable=SC2016
 tools_with_host() {
-	vm -- sh -c 'for tool in smi perf profile run bench cu hosts; do
+	vm -- sh -c 'for tool in smi perf profile run bench ptx hosts; do
 			command -v memcast-$tool || echo "no $tool"
 		done' >out
 	cat out
