@@ -322,8 +322,10 @@ static void translate_function(struct translator *t, struct function *function)
 	if (function->kernel) {
 		t->misaligned = alloca_at_entry(t, t->i32, 1, 0);
 		LLVMBuildStore(t->entry_builder, constant(t, 32, 0), t->misaligned);
-		t->wraps = alloca_at_entry(t, t->i1, 1, 0);
-		LLVMBuildStore(t->entry_builder, constant(t, 1, 0), t->wraps);
+		if (t->bounds) {
+			t->wraps = alloca_at_entry(t, t->i1, 1, 0);
+			LLVMBuildStore(t->entry_builder, constant(t, 1, 0), t->wraps);
+		}
 	} else {
 		for (int i = 0; i < 3; i++)
 			t->tid[i] = thread_field(t, offsetof(struct ptx_thread, tid) + 4 * i,
