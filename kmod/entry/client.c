@@ -62,8 +62,8 @@ static int wake_client(struct wait_queue_entry *entry, unsigned int mode, int sy
 {
 	struct mc_client *client = container_of(entry, struct mc_client, process_ends);
 
-	/* mostly the process has closed the file before */
-	if (!READ_ONCE(client->ended))
+	/* mostly the process has closed the file before; a loss leaves what lasts to its end */
+	if (!READ_ONCE(client->ended) || READ_ONCE(client->lost))
 		queue_work(system_unbound_wq, &client->outlived);
 	return 0;
 }

@@ -44,7 +44,7 @@ static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 	return ret;
 }
 
-/* Makes the reservation the heap's, unless another thread has replaced it in the meantime. */
+/* Makes the reservation the heap's, unless another thread has replaced it, or mapped something. */
 static bool reservation_claim(struct mc_segment *segment)
 {
 	struct mc_reservation *reservation = segment->reservation;
@@ -52,7 +52,8 @@ static bool reservation_claim(struct mc_segment *segment)
 
 	down_write(&reservation->lock);
 	ours = !reservation->of_heap && reservation->start == segment->start &&
-	       reservation->end == segment->start + segment->bytes;
+	       reservation->end == segment->start + segment->bytes &&
+	       RB_EMPTY_ROOT(&reservation->mappings.rb_root);
 	if (ours) {
 		reservation->of_pool = segment->heap->flags & MEMCAST_HEAP_POOL;
 		WRITE_ONCE(reservation->lasting, segment->heap->flags & MEMCAST_HEAP_LASTING);
