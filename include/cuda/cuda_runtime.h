@@ -66,6 +66,12 @@ template <class T> static inline cudaError_t cudaHostAlloc(T **pointer, size_t b
 	return cudaHostAlloc((void **)pointer, bytes, flags);
 }
 
+template <class T> static inline cudaError_t
+cudaMallocManaged(T **pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal)
+{
+	return cudaMallocManaged((void **)pointer, bytes, flags);
+}
+
 template <class T> static inline cudaError_t cudaHostGetDevicePointer(T **pointer, void *host,
 								      unsigned int flags)
 {
@@ -111,11 +117,33 @@ cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attribute, int value)
 }
 
 template <class T> static inline cudaError_t
+cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config)
+{
+	return cudaFuncSetCacheConfig((const void *)kernel, config);
+}
+
+template <class T> static inline cudaError_t
 cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int block_size,
 					      size_t dynamic_bytes)
 {
 	return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel,
 							     block_size, dynamic_bytes);
+}
+
+template <class T> static inline cudaError_t
+cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T *kernel, int block_size,
+						       size_t dynamic_bytes, unsigned int flags)
+{
+	return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+		blocks, (const void *)kernel, block_size, dynamic_bytes, flags);
+}
+
+template <class T> static inline cudaError_t
+cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, void **arguments,
+			    size_t shared_bytes = 0, cudaStream_t stream = 0)
+{
+	return cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments,
+					   shared_bytes, stream);
 }
 
 template <class T> static inline cudaError_t

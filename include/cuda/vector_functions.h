@@ -6,26 +6,32 @@
 
 #include <vector_types.h>
 
+#if defined(__clang__) && defined(__CUDA__)
+#define MEMCAST_BOTH_SIDES	__attribute__((host, device)) static inline
+#else
+#define MEMCAST_BOTH_SIDES	static inline
+#endif
+
 #define MEMCAST_MAKE(name, type)							\
-static inline struct name##1 make_##name##1(type x)					\
+MEMCAST_BOTH_SIDES struct name##1 make_##name##1(type x)					\
 {											\
 	struct name##1 made = { x };							\
 											\
 	return made;									\
 }											\
-static inline struct name##2 make_##name##2(type x, type y)				\
+MEMCAST_BOTH_SIDES struct name##2 make_##name##2(type x, type y)				\
 {											\
 	struct name##2 made = { x, y };							\
 											\
 	return made;									\
 }											\
-static inline struct name##3 make_##name##3(type x, type y, type z)			\
+MEMCAST_BOTH_SIDES struct name##3 make_##name##3(type x, type y, type z)			\
 {											\
 	struct name##3 made = { x, y, z };						\
 											\
 	return made;									\
 }											\
-static inline struct name##4 make_##name##4(type x, type y, type z, type w)		\
+MEMCAST_BOTH_SIDES struct name##4 make_##name##4(type x, type y, type z, type w)		\
 {											\
 	struct name##4 made = { x, y, z, w };						\
 											\

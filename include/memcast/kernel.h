@@ -18,7 +18,7 @@
  *
  * A program that is not to be changed needs no more than that, in a shared object:
  *
- *	gcc -shared -fPIC -O2 kernels.c -o kernels.so -lcuda
+ *	gcc -shared -fPIC -O2 kernels.c -o kernels.so $(pkg-config --cflags --libs memcast)
  *	MEMCAST_KERNELS=./kernels.so ./program		# several: a.so:b.so
  *
  * docs/stack/kernels.md says how to port a kernel. The functions are exported by memcast's

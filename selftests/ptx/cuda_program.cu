@@ -160,7 +160,8 @@ __global__ void waits(unsigned int *words)
 		return;
 	}
 	while (!__ldcv(&words[0]))
-		__nanosleep(100);
+		;
+	__nanosleep(100);
 	words[2] = words[1] + (clock64() ? 1 : 0);
 	if (atomicCAS(&words[3], 0, 5) || atomicCAS(&words[3], 5, 6) != 5)
 		__trap();

@@ -3,7 +3,34 @@
 #ifndef MEMCAST_CLANG_MEMORY_H
 #define MEMCAST_CLANG_MEMORY_H
 
-/* The hints mean nothing to a processor. Each load is done where it stands: loops wait by it. */
+/*
+ * Loads past the L1 cache: loops wait by them for other threads, and memcast-ptx.so knows a loop
+ * that waits by such an instruction.
+ */
+#define MEMCAST_LOAD_SHARED(name, instruction)						\
+template <class T> inline __device__ T name(const T *from)				\
+{											\
+	unsigned long long words;							\
+	unsigned int word;								\
+	T value;									\
+											\
+	if (sizeof(T) == 4) {								\
+		asm volatile(instruction ".b32 %0, [%1];"				\
+			     : "=r"(word) : "l"(from) : "memory");			\
+		__builtin_memcpy(&value, &word, sizeof(value));				\
+	} else if (sizeof(T) == 8) {							\
+		asm volatile(instruction ".b64 %0, [%1];"				\
+			     : "=l"(words) : "l"(from) : "memory");			\
+		__builtin_memcpy(&value, &words, sizeof(value));			\
+	} else {									\
+		asm volatile("" ::: "memory");						\
+		value = *from;								\
+		asm volatile("" ::: "memory");						\
+	}										\
+	return value;									\
+}
+
+/* The other hints mean nothing to a processor. */
 #define MEMCAST_LOAD(name)								\
 template <class T> inline __device__ T name(const T *from)				\
 {											\
@@ -19,16 +46,25 @@ template <class T> inline __device__ void name(T *to, T value)				\
 
 MEMCAST_LOAD(__ldg)
 MEMCAST_LOAD(__ldca)
-MEMCAST_LOAD(__ldcg)
 MEMCAST_LOAD(__ldcs)
 MEMCAST_LOAD(__ldlu)
-MEMCAST_LOAD(__ldcv)
+MEMCAST_LOAD_SHARED(__ldcg, "ld.cg")
+MEMCAST_LOAD_SHARED(__ldcv, "ld.cv")
 MEMCAST_STORE(__stwb)
 MEMCAST_STORE(__stcg)
 MEMCAST_STORE(__stcs)
 MEMCAST_STORE(__stwt)
 #undef MEMCAST_LOAD
+#undef MEMCAST_LOAD_SHARED
 #undef MEMCAST_STORE
+
+inline __device__ size_t __cvta_generic_to_shared(const void *pointer)
+{
+	size_t address;
+
+	asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(pointer));
+	return address;
+}
 
 inline __device__ void __nanosleep(unsigned int ns)
 {
