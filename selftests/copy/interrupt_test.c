@@ -11,9 +11,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
+#include "cgroup.h"
 #include "memcast_test.h"
 #include "raw.h"
 
@@ -32,7 +31,7 @@ FIXTURE(interrupt)
 	bool copies;
 	pid_t child;
 	bool suspends;
-	char mounted[32], group[48];
+	struct cgroup cgroup;
 };
 
 FIXTURE_VARIANT(interrupt)
@@ -110,16 +109,7 @@ FIXTURE_TEARDOWN_PARENT(interrupt)
 		write_in("/sys/power", "pm_test", "none");
 		write_in(SUSPEND, "pm_test_delay", "5");
 	}
-	if (self->child > 0) {
-		write_in(self->group, "cgroup.freeze", "0");
-		kill(self->child, SIGKILL);
-		waitpid(self->child, NULL, 0);
-	}
-	EXPECT_TRUE(!self->group[0] || comes_true(!rmdir(self->group)));
-	if (self->mounted[0]) {
-		umount(self->mounted);
-		rmdir(self->mounted);
-	}
+	EXPECT_TRUE(cgroup_end(&self->cgroup, self->child));
 	if (!_metadata->aborted)
 		EXPECT_STREQ("", left_over());
 }
@@ -173,20 +163,6 @@ TEST_F(interrupt, handler_runs_in_the_middle)
 	ASSERT_EQ(0, pthread_join(self->watcher, NULL));
 }
 
-
-static bool has_line(const char *folder, const char *name, const char *line)
-{
-	char path[96], text[256] = "";
-	int file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0 || read(file, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	close(file);
-	return strstr(text, line);
-}
-
 /* Return: a word of the child's memory */
 static uint32_t word_of(struct __test_metadata *_metadata, pid_t child, volatile uint32_t *at)
 {
@@ -202,18 +178,6 @@ static uint32_t word_of(struct __test_metadata *_metadata, pid_t child, volatile
 	return word;
 }
 
-/* Makes a cgroup that can be frozen. Return: was it made? */
-static bool make_group(struct __test_metadata *_metadata, FIXTURE_DATA(interrupt) *self)
-{
-	strcpy(self->mounted, "/tmp/cgroup.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->mounted));
-	if (mount("none", self->mounted, "cgroup2", 0, NULL))
-		return false;
-	snprintf(self->group, sizeof(self->group), "%s/child", self->mounted);
-	ASSERT_EQ(0, mkdir(self->group, 0755));
-	return true;
-}
-
 /* Forks a child, in the cgroup if there is one, that fills or copies, and has begun to. */
 static void begin_in_child(struct __test_metadata *_metadata, FIXTURE_DATA(interrupt) *self)
 {
@@ -225,8 +189,8 @@ static void begin_in_child(struct __test_metadata *_metadata, FIXTURE_DATA(inter
 		self->device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
 		make_ranges(_metadata, self);
 		ASSERT_EQ(0, peer_send(link, (long)(uintptr_t)self->to, -1));
-		if (self->group[0])
-			ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+		if (self->cgroup.path[0])
+			ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.procs", "0"));
 		_exit(work(self));
 	}
 	self->child = pid;
@@ -238,14 +202,14 @@ static void begin_in_child(struct __test_metadata *_metadata, FIXTURE_DATA(inter
 
 TEST_F(interrupt, is_frozen_in_the_middle)
 {
-	if (!make_group(_metadata, self))
+	if (!cgroup_make(&self->cgroup, NULL))
 		SKIP(return, "needs root, and cgroups of version 2");
 	begin_in_child(_metadata, self);
-	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "1"));
-	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 1")));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "1"));
+	EXPECT_TRUE(comes_true(cgroup_says(&self->cgroup, "cgroup.events", "frozen 1")));
 	EXPECT_EQ(0, word_of(_metadata, self->child, self->last));
-	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "0"));
-	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 0")));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "0"));
+	EXPECT_TRUE(comes_true(cgroup_says(&self->cgroup, "cgroup.events", "frozen 0")));
 }
 
 /* Return: how many page faults a process has had that read nothing from a disk */
@@ -273,7 +237,7 @@ TEST_F(interrupt, is_frozen_while_its_memory_is_checked)
 
 	if (!self->copies)
 		SKIP(return, "a fill has no source");
-	if (!make_group(_metadata, self))
+	if (!cgroup_make(&self->cgroup, NULL))
 		SKIP(return, "needs root, and cgroups of version 2");
 	pid = peer_fork(&link);
 	ASSERT_LE(0, pid);
@@ -284,18 +248,18 @@ TEST_F(interrupt, is_frozen_while_its_memory_is_checked)
 				  MAP_NORESERVE, -1, 0);
 		ASSERT_NE(MAP_FAILED, self->from);
 		ASSERT_EQ(0, madvise(self->from, ENDLESS, MADV_NOHUGEPAGE));
-		ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+		ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.procs", "0"));
 		send_number(link, faults_of(getpid()));
 		_exit(work(self));
 	}
 	self->child = pid;
 	receive_number(link);
 	ASSERT_TRUE(comes_true(faults_of(pid) > pages / 16));
-	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "1"));
-	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 1")));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "1"));
+	EXPECT_TRUE(comes_true(cgroup_says(&self->cgroup, "cgroup.events", "frozen 1")));
 	EXPECT_GT(pages, faults_of(pid));
-	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "0"));
-	EXPECT_TRUE(comes_true(has_line(self->group, "cgroup.events", "frozen 0")));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "0"));
+	EXPECT_TRUE(comes_true(cgroup_says(&self->cgroup, "cgroup.events", "frozen 0")));
 }
 
 /* Linux freezes all programs for suspend, and fails if one is not frozen for 20 s. */

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include "cgroup.h"
 #include "memcast_test.h"
 #include "raw.h"
 
@@ -23,52 +23,22 @@
 
 FIXTURE(cgroup)
 {
-	char mounted[32], group[48];
+	struct cgroup cgroup;
 	pid_t child;
 };
 
 FIXTURE_SETUP(cgroup)
 {
-	char folder[] = "/tmp/cgroup.XXXXXX";
-
-	if (!mkdtemp(folder) || mount("none", folder, "cgroup2", 0, NULL))
-		SKIP(return, "needs root, and cgroups of version 2");
-	strcpy(self->mounted, folder);
-	if (write_in(folder, "cgroup.subtree_control", "+memory"))
-		SKIP(return, "cgroups of version 2 have no memory controller");
-	snprintf(self->group, sizeof(self->group), "%s/member", folder);
-	ASSERT_EQ(0, mkdir(self->group, 0755));
+	if (!cgroup_make(&self->cgroup, "+memory"))
+		SKIP(return, "needs root, and cgroups of version 2 with the memory controller");
 }
 
 FIXTURE_TEARDOWN_PARENT(cgroup)
 {
 	write_in(PARAMETERS, "team_timeout_ms", "0");
-	if (self->child > 0) {
-		write_in(self->group, "cgroup.freeze", "0");
-		kill(self->child, SIGKILL);
-		waitpid(self->child, NULL, 0);
-	}
-	EXPECT_TRUE(!self->group[0] || comes_true(!rmdir(self->group)));
-	if (self->mounted[0]) {
-		umount(self->mounted);
-		rmdir(self->mounted);
-	}
+	EXPECT_TRUE(cgroup_end(&self->cgroup, self->child));
 	if (!_metadata->aborted)
 		EXPECT_STREQ("", left_over());
-}
-
-/* Does a line of a file of the cgroup begin so? */
-static bool group_says(FIXTURE_DATA(cgroup) *self, const char *name, const char *line)
-{
-	char path[80], text[512] = "\n";
-	int file;
-
-	snprintf(path, sizeof(path), "%s/%s", self->group, name);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0 || read(file, text + 1, sizeof(text) - 2) < 0)
-		text[1] = '\0';
-	close(file);
-	return strstr(text, line);
 }
 
 static bool has_ended(pid_t pid)
@@ -101,7 +71,7 @@ static void wait_for_members(struct __test_metadata *_metadata, FIXTURE_DATA(cgr
 	struct waiter waiter = { .link = link };
 	pthread_t thread;
 
-	ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.procs", "0"));
 	cuda_start(0);
 	waiter.team = new_team(2, CHUNK);
 	ASSERT_OK(cuMulticastAddDevice(waiter.team, 0));
@@ -128,9 +98,9 @@ TEST_F(cgroup, freezes_a_call_that_waits)
 	int link;
 
 	fork_waiter(_metadata, self, &link);
-	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "1"));
-	EXPECT_TRUE(comes_true(group_says(self, "cgroup.events", "\nfrozen 1")));
-	ASSERT_EQ(0, write_in(self->group, "cgroup.freeze", "0"));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "1"));
+	EXPECT_TRUE(comes_true(cgroup_says(&self->cgroup, "cgroup.events", "frozen 1")));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "0"));
 	send_number(link, 0);
 	EXPECT_EQ(0, reap_child(self->child));
 	self->child = 0;
@@ -188,18 +158,18 @@ TEST_F(cgroup, over_memory_high_is_killable)
 	int link, device;
 	pid_t pid;
 
-	ASSERT_EQ(0, write_in(self->group, "memory.high", "20M"));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "memory.high", "20M"));
 	pid = peer_fork(&link);
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+		ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.procs", "0"));
 		device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
 		ASSERT_LE(0, device);
 		take_small_memories(device);
 		pause();
 	}
 	self->child = pid;
-	ASSERT_TRUE(comes_true(!group_says(self, "memory.events", "\nhigh 0")));
+	ASSERT_TRUE(comes_true(!cgroup_says(&self->cgroup, "memory.events", "high 0")));
 	ASSERT_EQ(0, kill(self->child, SIGKILL));
 	EXPECT_TRUE(comes_true(has_ended(self->child)));
 	self->child = 0;
@@ -259,7 +229,7 @@ static void be_greedy(struct __test_metadata *_metadata, FIXTURE_DATA(cgroup) *s
 	long number;
 
 	ASSERT_EQ(0, peer_receive(link, &number, &import.fd));
-	ASSERT_EQ(0, write_in(self->group, "cgroup.procs", "0"));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.procs", "0"));
 	ASSERT_EQ(0, RAW(device, IMPORT, import));
 	ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
 	bind.team = import.out_handle;
@@ -279,7 +249,7 @@ TEST_F(cgroup, members_without_memory_stop_no_others)
 	uint32_t word;
 	long number;
 
-	ASSERT_EQ(0, write_in(self->group, "memory.max", "24M"));
+	ASSERT_EQ(0, write_in(self->cgroup.path, "memory.max", "24M"));
 	for (i = 0; i < TAKINGS; i++) {
 		members[i] = peer_fork(&links[i]);
 		ASSERT_LE(0, members[i]);
@@ -304,7 +274,7 @@ TEST_F(cgroup, members_without_memory_stop_no_others)
 		ASSERT_EQ(members[i], waitpid(members[i], NULL, 0));
 		close(fd);
 	}
-	EXPECT_FALSE(group_says(self, "memory.events", "\noom 0"));
+	EXPECT_FALSE(cgroup_says(&self->cgroup, "memory.events", "oom 0"));
 }
 
 TEST_HARNESS_MAIN

@@ -4,9 +4,8 @@
  * the charge of a cgroup with what the whole machine lost.
  */
 #define _GNU_SOURCE
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include "cgroup.h"
 #include "memcast_test.h"
 #include "takes.h"
 
@@ -15,29 +14,20 @@
 
 FIXTURE(charge)
 {
-	char mounted[32], group[48];
+	struct cgroup cgroup;
 };
 
 FIXTURE_SETUP(charge)
 {
-	strcpy(self->mounted, "/tmp/cgroup.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->mounted));
-	if (mount("none", self->mounted, "cgroup2", 0, NULL))
-		SKIP(return, "needs root, and cgroups of version 2");
-	if (write_in(self->mounted, "cgroup.subtree_control", "+memory"))
-		SKIP(return, "needs the memory controller");
+	if (!cgroup_make(&self->cgroup, "+memory"))
+		SKIP(return, "needs root, and cgroups of version 2 with the memory controller");
 	if (!access("/sys/kernel/debug/kmemleak", F_OK))
 		SKIP(return, "kmemleak takes memory for each allocation");
-	snprintf(self->group, sizeof(self->group), "%s/child", self->mounted);
-	ASSERT_EQ(0, mkdir(self->group, 0755));
 }
 
 FIXTURE_TEARDOWN_PARENT(charge)
 {
-	/* the cgroup is empty a moment after its last process has ended */
-	EXPECT_TRUE(!self->group[0] || comes_true(!rmdir(self->group)));
-	umount(self->mounted);
-	rmdir(self->mounted);
+	EXPECT_TRUE(cgroup_end(&self->cgroup, 0));
 	if (!_metadata->aborted)
 		EXPECT_STREQ("", left_over());
 }
@@ -134,7 +124,7 @@ TEST_F(charge, all_that_is_taken)
 	 * Other programs take memory at times. What a command leaves uncharged shows in each try.
 	 */
 	for (i = 0; (take = take_at(i)); i++) {
-		for (tries = 0; tries < 3 && !compare(_metadata, take, self->group); tries++)
+		for (tries = 0; tries < 3 && !compare(_metadata, take, self->cgroup.path); tries++)
 			;
 		EXPECT_LT(tries, 3);
 	}
