@@ -5,10 +5,10 @@
  *
  *	host-cut MEMCAST-PTX.SO [FIRST [COUNT]]
  */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #define GROUP "cut"
+#include "random_text.h"
 #include "translate.h"
 
 #define KERNELS		24
@@ -16,25 +16,8 @@
 #define BYTES		128		/* of a thread's output */
 #define THREADS_MOST	96
 
-static char text[1 << 18];
-static size_t used;
-static uint32_t seed, labels;
+static uint32_t labels;
 static bool barriers, warps, locals;	/* what the kernel may have */
-
-static uint32_t below(uint32_t count)
-{
-	seed = seed * 1664525 + 1013904223;
-	return (uint32_t)((uint64_t)(seed >> 8) * count >> 24);
-}
-
-static void say(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	used += vsnprintf(text + used, sizeof(text) - used, format, list);
-	va_end(list);
-}
 
 static uint32_t any(void)
 {

@@ -6,10 +6,10 @@
  *
  *	host-rows MEMCAST-PTX.SO [FIRST [COUNT]]
  */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #define GROUP "rows"
+#include "random_text.h"
 #include "translate.h"
 
 #define KERNELS		40
@@ -17,24 +17,7 @@
 #define THREADS_MOST	64U
 #define WORDS		(2 * 2 * WIDE * THREADS_MOST)
 
-static char text[1 << 14];
-static size_t used;
-static uint32_t seed, predicates;
-
-static uint32_t below(uint32_t count)
-{
-	seed = seed * 1664525 + 1013904223;
-	return (uint32_t)((uint64_t)(seed >> 8) * count >> 24);
-}
-
-static void say(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	used += vsnprintf(text + used, sizeof(text) - used, format, list);
-	va_end(list);
-}
+static uint32_t predicates;
 
 /* A value that changes along a row, or not: a register of 32 bits, and one of 64 */
 static void make_value(void)
