@@ -38,6 +38,7 @@ uint32_t block_flags_of(const struct slot *slot);
 struct slot *slot_of_block(const struct memcast_address_info *info);
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
 CUresult pool_alloc(uint32_t heap, size_t bytes, CUdeviceptr *address);
+void heap_end(uint32_t heap);
 CUresult heap_free(CUdeviceptr address, uint32_t flags);
 CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *heap);
 CUresult context_heap(enum context_heap which, uint32_t *heap, uint32_t *tag);

@@ -41,7 +41,8 @@ static void count_memory(const struct slot *slot, int change)
 		devices_shared--;
 }
 
-static void heap_end(uint32_t heap)
+/* Ends a heap, if there is one, with its blocks. */
+void heap_end(uint32_t heap)
 {
 	struct memcast_heap_destroy arg = { .heap = heap, .flags = MEMCAST_HEAP_FORCE };
 

@@ -384,11 +384,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary libra
 static CUresult get_managed(CUdeviceptr *address, size_t *bytes, struct library *library,
 			    const char *name)
 {
-	const struct variable *variable;
+	const struct variable *variable = name ? image_variable(library->image, name) : NULL;
 
-	if ((!address && !bytes) || !name)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs or name");
-	variable = image_variable(library->image, name);
 	if (variable && !variable->is_managed)
 		return fail(CUDA_ERROR_NOT_FOUND, "%.100s is no managed variable", name);
 	return get_variable(address, bytes, library, name);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The memory of a library's managed variables: a heap of the host's that no context owns. */
+#include "alloc/advice.h"
+#include "alloc/alloc.h"
 #include "base/ioctl.h"
 #include "kernel.h"
-
-static void heap_end(uint32_t heap)
-{
-	struct memcast_heap_destroy arg = { .heap = heap, .flags = MEMCAST_HEAP_FORCE };
-
-	if (heap)
-		device_ioctl(MEMCAST_HEAP_DESTROY, &arg);
-}
 
 /* Finds the heap of its library's managed variables for a module, or makes it. */
 CUresult managed_heap(const struct module *module, uint32_t *heap)
@@ -46,4 +40,5 @@ void managed_free(struct managed *managed)
 	managed->heap = 0;
 	pthread_mutex_unlock(&modules_lock);
 	heap_end(heap);
+	advice_forget_heap(heap);
 }
