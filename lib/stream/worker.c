@@ -79,12 +79,15 @@ static void *worker(void *argument)
 		/*
 		 * At exit no further work begins, and no thread waits for this one. After the
 		 * loss of the host threads do wait: the work that is left runs with an error,
-		 * so that it does nothing but end, and signals what others wait for.
+		 * so that it does nothing but end, and signals what others wait for. Another
+		 * thread may note the loss at any time: whether calls fail is asked first, as
+		 * "lost" is set before "ended".
 		 */
-		if (library_lost())
+		if (library_ready() != CUDA_SUCCESS) {
+			if (!library_lost())
+				return NULL;
 			set_fail(stream->set, CUDA_ERROR_UNKNOWN);
-		else if (library_ready() != CUDA_SUCCESS)
-			return NULL;
+		}
 		work_do(stream, work);
 
 		pthread_mutex_lock(&stream->lock);

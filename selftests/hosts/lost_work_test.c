@@ -143,21 +143,27 @@ TEST_F(work, that_is_queued_ends)
 	}
 }
 
-static void *wait_in_thread(void *stream)
-{
-	CUresult *result = malloc(sizeof(*result));
+struct waiter {
+	CUstream stream;
+	_Atomic pid_t thread;
+	CUresult result;
+};
 
-	*result = cuStreamSynchronize(stream);
-	return result;
+static void *wait_in_thread(void *argument)
+{
+	struct waiter *waiter = argument;
+
+	waiter->thread = gettid();
+	waiter->result = cuStreamSynchronize(waiter->stream);
+	return NULL;
 }
 
-/* Several threads wait for several streams; all are woken, and all callbacks have come before. */
+/* Several threads wait for several streams; all are woken, and all callbacks come. */
 TEST_F(work, of_all_streams_ends)
 {
-	CUstream streams[8];
-	pthread_t threads[8];
+	struct waiter waiters[8];
+	pthread_t threads[ARRAY_SIZE(waiters)];
 	CUdeviceptr word;
-	CUresult *result;
 	unsigned int i;
 	int link;
 	pid_t pid = peer_fork(&link);
@@ -168,22 +174,28 @@ TEST_F(work, of_all_streams_ends)
 		cuda_start(0);
 		ASSERT_OK(cuMemAlloc(&word, 64));
 		ASSERT_OK(cuMemsetD32(word, 0, 16));
-		for (i = 0; i < ARRAY_SIZE(streams); i++) {
-			ASSERT_OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
-			ASSERT_OK(cuStreamWaitValue32(streams[i], word, 1,
-						      CU_STREAM_WAIT_VALUE_EQ));
-			ASSERT_OK(cuStreamAddCallback(streams[i], count_call, NULL, 0));
-			ASSERT_OK(cuMemsetD32Async(word + 4, 1, 1, streams[i]));
-			ASSERT_OK(cuStreamAddCallback(streams[i], count_call, NULL, 0));
-			ASSERT_EQ(0, pthread_create(&threads[i], NULL, wait_in_thread,
-						    streams[i]));
+		for (i = 0; i < ARRAY_SIZE(waiters); i++) {
+			struct waiter *waiter = &waiters[i];
+			CUstream *stream = &waiter->stream;
+
+			waiter->thread = 0;
+			ASSERT_OK(cuStreamCreate(stream, CU_STREAM_NON_BLOCKING));
+			ASSERT_OK(cuStreamWaitValue32(*stream, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+			ASSERT_OK(cuStreamAddCallback(*stream, count_call, NULL, 0));
+			ASSERT_OK(cuMemsetD32Async(word + 4, 1, 1, *stream));
+			ASSERT_OK(cuStreamAddCallback(*stream, count_call, NULL, 0));
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL, wait_in_thread, waiter));
+		}
+		for (i = 0; i < ARRAY_SIZE(waiters); i++) {
+			ASSERT_TRUE(comes_true(waiters[i].thread));
+			EXPECT_TRUE(sleeps(getpid(), waiters[i].thread));
 		}
 		send_number(link, 0);
-		for (i = 0; i < ARRAY_SIZE(streams); i++) {
-			ASSERT_EQ(0, pthread_join(threads[i], (void **)&result));
-			EXPECT_EQ(CUDA_ERROR_UNKNOWN, *result);
+		for (i = 0; i < ARRAY_SIZE(waiters); i++) {
+			ASSERT_EQ(0, pthread_join(threads[i], NULL));
+			EXPECT_CU(CUDA_ERROR_UNKNOWN, waiters[i].result);
 		}
-		EXPECT_EQ(2 * ARRAY_SIZE(streams), calls);
+		EXPECT_TRUE(comes_true(calls == 2 * ARRAY_SIZE(waiters)));
 		_exit(_metadata->exit_code);
 	}
 	receive_number(link);
