@@ -428,10 +428,13 @@ check check-all:
 		diff docs/stack/runtime-functions.md - || { \
 		echo 'docs/stack/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; \
 		exit 1; }
-	@for kernel in $(check_kernels); do $(MAKE) check-style KERNEL=$$kernel || exit; done
+	@$(MAKE) -j$$(nproc) $(check_kernels:%=check-style-%)
 	@$(if $(cross),for kernel in $(check_kernels); do $(MAKE) test T=ptx_test KERNEL=$$kernel || exit; done)
 	@CHECK_KERNELS='$(check_kernels)' tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) \
 		$$(cat selftests/vm-options) $(check_options) $(check_kernels) $(if $(cross),,host)
+
+check-style-%:
+	@$(MAKE) check-style KERNEL=$*
 
 # The tests that T names, or those that make the call CALL, without building the rest of the suite
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12$(cross:%=-%),$(KERNEL))
@@ -488,7 +491,7 @@ help:
 	@echo 'make              library, tools and, with its headers there, the module for this kernel'
 	@echo 'make demo         four devices in a virtual machine: all-reduce by functions in C, then by kernels'
 	@echo 'make check        what a change can break: style, selftests in virtual machines with Linux 6.12;'
-	@echo '                  JOBS=N: so many runs at a time (one a processor); CHECK_KERNELS="6.12 backports"'
+	@echo '                  JOBS=N: so many runs at a time (one more than processors); CHECK_KERNELS="6.12 backports"'
 	@echo 'make check-all    all there is, on Linux 6.1 and 6.12; SECONDS=600: for each random test'
 	@echo 'make test T=…     some of the selftests, in one machine: T="team_test bind_test" KERNEL=6.1,'
 	@echo '                  some cases: T=share_test:by_scm_rights,by_pidfd_getfd, or CALL=cuMulticastBindMem:'
