@@ -16,7 +16,7 @@ test_scripts	 := selftests/run.sh $(wildcard selftests/*/*_test.sh)
 
 tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scripts))) \
 	    $(if $(filter x86,$(arch)),$(patsubst %,$(B)/selftests/%,host-trap host-trap-signal host-trap-stack)) \
-	    $(if $(cross),,$(B)/selftests/host-window $(B)/selftests/host-bulk-way) \
+	    $(if $(cross),,$(patsubst %,$(B)/selftests/%,host-window host-makers host-bulk-way)) \
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
 	    $(test_tables)
@@ -109,8 +109,9 @@ $(B)/examples/readme: $(B)/examples/readme.c | $(linked)
 
 # A source of the library's within a program
 $(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)
+$(B)/selftests/host-makers: selftests/stream/host-makers.c $(libcuda)
 $(B)/selftests/host-bulk-way: selftests/array/host-bulk-way.c | $(libcuda)
-$(B)/selftests/host-window $(B)/selftests/host-bulk-way:
+$(B)/selftests/host-window $(B)/selftests/host-makers $(B)/selftests/host-bulk-way:
 	@mkdir -p $(B)/$(<D)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -Ilib/array -Ilib/array/$(arch) -isystem $(harness) \
 		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<

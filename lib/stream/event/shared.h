@@ -26,10 +26,14 @@ struct page;
 #define RECORD_NUMBER_SHIFT	8
 
 /*
- * State of a maker, a process that records. If it is killed while it takes a place, the place
- * stays FILLING.
+ * State of a maker, a process that records, in the lowest bits of its word. If it is killed while it
+ * takes a place, the place stays FILLING. Above them is a count of the processes that have taken the
+ * place: one that has looked at a maker sees by it that another one has come since.
  */
 enum { MAKER_NONE, MAKER_FILLING, MAKER_THERE };
+
+#define MAKER_STATE	3U
+#define MAKER_TAKEN	4U	/* once more */
 
 struct maker {
 	_Atomic uint64_t state;

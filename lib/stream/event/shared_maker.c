@@ -10,8 +10,8 @@ static struct maker *maker_of(struct shared_event *event, uint64_t record)
 }
 
 /*
- * Is a record pending: not happened, and of a living process? A maker's place is taken from a
- * process that has ended only after all its records are marked as happened.
+ * Is a record pending: not happened, and of a living process? Who takes a maker's place from a
+ * process that has ended marks all its records as happened before the place is THERE again.
  */
 bool shared_pending(const struct shared_event *event, uint64_t record)
 {
@@ -19,7 +19,13 @@ bool shared_pending(const struct shared_event *event, uint64_t record)
 
 	if (!record || record & RECORD_HAPPENED)
 		return false;
-	return maker->state == MAKER_THERE && shared_alive(maker->key);
+	return (maker->state & MAKER_STATE) == MAKER_THERE && shared_alive(maker->key);
+}
+
+/* The caller has the place. */
+static void set_state(struct maker *maker, uint64_t state)
+{
+	maker->state = (maker->state & ~(uint64_t)MAKER_STATE) | state;
 }
 
 /* Marks as happened all records of a process that has ended. */
@@ -39,14 +45,18 @@ static struct maker *take_place(struct shared_event *event, uint64_t state)
 {
 	for (unsigned int i = 0; i < MAKERS; i++) {
 		struct maker *maker = &event->makers[i];
-		uint64_t expected = state;
+		uint64_t found = maker->state, taken;
 
-		if (maker->state != state || (state == MAKER_THERE && shared_alive(maker->key)))
+		if ((found & MAKER_STATE) != state ||
+		    (state == MAKER_THERE && shared_alive(maker->key)))
+			continue;
+		taken = (found & ~(uint64_t)MAKER_STATE) + MAKER_TAKEN + MAKER_FILLING;
+		/* fails if another process has taken the place meanwhile: that one may live */
+		if (!atomic_compare_exchange_strong(&maker->state, &found, taken))
 			continue;
 		if (state == MAKER_THERE)
 			end_records(event, maker);
-		if (atomic_compare_exchange_strong(&maker->state, &expected, MAKER_FILLING))
-			return maker;
+		return maker;
 	}
 	return NULL;
 }
@@ -71,11 +81,11 @@ CUresult shared_maker(struct shared *shared, unsigned int *place)
 			return fail(CUDA_ERROR_OUT_OF_MEMORY,
 				    "%d others record the event already", MAKERS);
 		memcpy(maker->key, shared_self(), sizeof(maker->key));
-		maker->state = MAKER_THERE;
+		set_state(maker, MAKER_THERE);
 		/* another thread may have been faster */
 		if (!atomic_compare_exchange_strong(&shared->maker, &none,
 						    maker - shared->event->makers + 1))
-			maker->state = MAKER_NONE;
+			set_state(maker, MAKER_NONE);
 	}
 	*place = shared->maker - 1;
 	return CUDA_SUCCESS;
@@ -85,5 +95,5 @@ CUresult shared_maker(struct shared *shared, unsigned int *place)
 void shared_maker_end(const struct shared *shared)
 {
 	if (shared->maker)
-		shared->event->makers[shared->maker - 1].state = MAKER_NONE;
+		set_state(&shared->event->makers[shared->maker - 1], MAKER_NONE);
 }
