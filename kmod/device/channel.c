@@ -89,7 +89,8 @@ void mc_channels_publish(void)
 	unsigned int i;
 
 	for (i = 0; i < mc_channel_count; i++)
-		WRITE_ONCE(mc_channels[i].misc.fops, &mc_channel_fops);
+		/* release: as mc_misc's in mc_init() */
+		smp_store_release(&mc_channels[i].misc.fops, &mc_channel_fops);
 }
 
 /* Removes the nodes. An open file of one keeps the module, so none is open. */

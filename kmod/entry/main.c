@@ -81,7 +81,8 @@ static int __init mc_init(void)
 	if (ret)
 		goto deregister;
 	mc_channels_publish();
-	WRITE_ONCE(mc_misc.fops, &mc_fops);
+	/* release: who opens the file finds all that was made before */
+	smp_store_release(&mc_misc.fops, &mc_fops);
 	pr_info("version " __stringify(MC_VERSION) ", %u devices, %u host%s, /dev/memcast\n",
 		mc_device_count, mc_host_count(), mc_host_count() == 1 ? "" : "s");
 	return 0;
