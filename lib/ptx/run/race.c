@@ -39,9 +39,11 @@ struct races {
 
 #define SHADOW_BYTES	(SHARED_MAPPED * sizeof(struct shadow))
 
+#define PAGE_MOST	65536UL		/* madvise() takes whole pages, of arm64's too */
+
 static size_t races_bytes(void)
 {
-	return ((sizeof(struct races) + 4095) & ~4095UL) + SHADOW_BYTES;
+	return ((sizeof(struct races) + PAGE_MOST - 1) & ~(PAGE_MOST - 1)) + SHADOW_BYTES;
 }
 
 /* Memory is taken as it is written. */
