@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test ahead -fPIE -pie
-plan ptx.ahead 12
+plan ptx.ahead 13
 
 compile() { MEMCAST_PTX_CACHE=$temp/kept timeout 100 build/tools/memcast-ptx "$@" >"$temp/said" 2>&1; }
 # A file that is made again is another file.
@@ -56,6 +56,9 @@ result dump_all $?
 compile --dump "$temp/k.ptx" eight && ! grep '^; k:' "$temp/said" && grep -q 'shl i32 .* 3' "$temp/said" &&
 	! grep 'mul i32' "$temp/said" && grep -q '^block\.[0-9]*:' "$temp/said" && grep -qw retq "$temp/said"
 result dump_one $?
+# Volatile loads of words that others store are acquires, as programs poll by them without a fence.
+grep -q 'load atomic volatile i32, ptr .* acquire' "$temp/said"
+result volatile_loads_acquire $?
 ! compile --dump "$temp/k.ptx" nine && grep -q 'no kernel has PTX and the name nine' "$temp/said"
 result dump_none $?
 

@@ -60,6 +60,18 @@ static LLVMTypeRef access_type(struct translator *t, const struct access *access
 				   int_type(t, bits);
 }
 
+/*
+ * Is a load an acquire? Volatile ones are, beyond PTX: a thread polls a word by them, meets the
+ * others at a barrier, and all load what the word stands for, without a fence (NCCL's waitPeer()).
+ * GPUs load nothing before a branch is decided; processors of arm64 do. A block's threads run in
+ * one thread of the process, which needs no order for its shared memory.
+ */
+static bool acquires(const struct access *access, LLVMValueRef instruction)
+{
+	return access->acquire || (access->is_volatile && access->space != SPACE_SHARED &&
+				   LLVMIsALoadInst(instruction));
+}
+
 static void order(struct translator *t, const struct access *access, LLVMValueRef instruction)
 {
 	bool scalar = access->count == 1 && access->bytes <= 8;
@@ -73,7 +85,7 @@ static void order(struct translator *t, const struct access *access, LLVMValueRe
 	if (!scalar || access->is_volatile)
 		LLVMSetVolatile(instruction, true);
 	if (scalar)
-		LLVMSetOrdering(instruction, access->acquire ? LLVMAtomicOrderingAcquire :
+		LLVMSetOrdering(instruction, acquires(access, instruction) ? LLVMAtomicOrderingAcquire :
 				access->release ? LLVMAtomicOrderingRelease :
 				LLVMAtomicOrderingMonotonic);
 }
