@@ -112,17 +112,23 @@ TEST_F(cgroup, waits_do_not_look_at_the_clock)
 	struct memcast_team_create create = { .bytes = CHUNK, .devices = 2 };
 	struct memcast_team_wait wait = { .command = MEMCAST_NR_MAP };
 	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC), link, i;
-	const time_t far[] = { 4000000000L, 1000 };
-	struct timespec before, time = {};
+	struct timespec before, time = {}, up, later;
+	time_t far[2];
 
 	ASSERT_EQ(0, write_in(PARAMETERS, "team_timeout_ms", "1000000"));
 	fork_waiter(_metadata, self, &link);
 	ASSERT_EQ(0, clock_gettime(CLOCK_REALTIME, &before));
+	ASSERT_EQ(0, clock_gettime(CLOCK_MONOTONIC, &up));
+	/* Linux sets no time that is less than how long the machine has been up */
+	far[0] = 4000000000L;
+	far[1] = up.tv_sec + 1000;
 	for (i = 0; i < 2; i++) {
 		time.tv_sec = far[i];
 		ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &time));
 		EXPECT_TRUE(sleeps(self->child, self->child));
 	}
+	ASSERT_EQ(0, clock_gettime(CLOCK_MONOTONIC, &later));
+	before.tv_sec += later.tv_sec - up.tv_sec + 1;
 	ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &before));
 	send_number(link, 0);
 	EXPECT_EQ(0, reap_child(self->child));
