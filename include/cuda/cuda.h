@@ -2421,7 +2421,8 @@ CUresult CUDAAPI cuMemAddressFree(CUdeviceptr ptr, size_t size);
 
 /**
  * cuMemMap() - map a memory, or a team's window, in a reservation
- * @ptr: a multiple of G, in one reservation; the range there has no mappings
+ * @ptr: a multiple of G, in a reservation; the range there has no mappings. It may leave the
+ *	reservation at its end, as on hardware, where the process has nothing behind that
  * @size: bytes; a memory's size; of a team, a multiple of G, at most its size
  * @offset: 0
  * @handle: of a memory or a team; also a released one, as long as it has a mapping

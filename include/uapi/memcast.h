@@ -11,7 +11,10 @@
  * exported fd shows them.
  * A reservation is an mmap() of the file (MAP_SHARED, read and write, the address
  * a multiple of MEMCAST_GRANULARITY); mappings are put inside it. The offset is 0,
- * or the reservation's protection key (pkeys(7)) times MEMCAST_GRANULARITY.
+ * or the reservation's protection key (pkeys(7)) times MEMCAST_GRANULARITY. With
+ * MEMCAST_MMAP_TAIL as well, the mmap() makes the tail of the reservation that ends where it
+ * begins: mappings may go on from one into the other. When a tail is unmapped, what is mapped
+ * in it ends.
  *
  * /proc/PID/fdinfo/FD tells how much a client holds:
  *
@@ -503,6 +506,9 @@ struct memcast_unbind {
 	__aligned_u64 bytes;
 };
 
+/* In the offset of mmap(): see above. A reservation has one tail at most. */
+#define MEMCAST_MMAP_TAIL	(1ULL << 30)
+
 /* Free the reservation together with its mappings. */
 #define MEMCAST_FREE_MAPPED	(1U << 0)
 
@@ -537,7 +543,7 @@ struct memcast_reservation_free {
  * struct memcast_map - ioctl(MEMCAST_MAP)
  * @handle: a memory or a team; the call waits until a team is complete
  * @flags: mask of MEMCAST_MAP_… and MEMCAST_NO_WAIT
- * @address: inside one reservation, without mappings there yet
+ * @address: inside one reservation and its tail, without mappings there yet
  * @bytes: multiple of the granularity
  * @offset: bytes into the object
  * @member: with MEMCAST_MAP_REPLICA: which member's, in the order of joining

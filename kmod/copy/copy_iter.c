@@ -90,7 +90,7 @@ int mc_copy_open(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u64
 	    !mc_block_holds(call->client, address, length))
 		return mc_fail(call, -EINVAL, "the %s leaves the block at %#llx",
 			       what, address);
-	ret = length <= side->reservation->end - address ?
+	ret = mc_reservation_reaches(side->reservation, address, length) ?
 		rows_check(side, bytes, rows, write) : -EFAULT;
 	if (ret == -EFAULT)
 		return mc_fail(call, -EINVAL,

@@ -152,6 +152,8 @@ int mc_unmap(struct mc_call *call)
 		ret = unmap_check(call, reservation, first, last);
 	if (!ret)
 		mc_mappings_remove(reservation, node, first, last, &removed);
+	if (!ret && last >= reservation->end)
+		mc_reservation_shrink(reservation);
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
 	mc_reservation_put(reservation);

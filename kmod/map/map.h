@@ -26,7 +26,8 @@ struct mc_reservation {
 	struct mc_client *client;	/* its file outlives the VMA and the call */
 	unsigned long start, end;	/* addresses */
 	struct rw_semaphore lock;	/* protects what follows */
-	struct rb_root_cached mappings;	/* by mc_mapping.va */
+	struct rb_root_cached mappings;	/* by mc_mapping.va; all below @reach */
+	unsigned long reach;		/* @end, or the tail's end; read without the lock as well */
 	bool retiring;			/* being freed, unless munmap fails */
 	bool dead;			/* the VMA went away */
 	bool of_heap;			/* a heap's, and only it maps; only ever set, lockless */
@@ -49,6 +50,16 @@ static inline bool mc_vma_wants_exec(const struct vm_area_struct *vma)
 unsigned long mc_reservation_place(struct file *file, unsigned long hint, unsigned long bytes,
 				   unsigned long pgoff, unsigned long flags);
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* Is all of a range between a reservation's start, or an address in it, and its reach? */
+static inline bool mc_reservation_reaches(const struct mc_reservation *reservation, u64 address,
+					  u64 bytes)
+{
+	unsigned long reach = READ_ONCE(reservation->reach);
+
+	return address < reach && bytes <= reach - address;
+}
+
 struct mc_reservation *mc_reservation_find(struct mc_client *client,
 					   u64 address);
 struct mc_reservation *mc_reservation_at(struct mc_call *call, u64 address);
@@ -115,6 +126,8 @@ void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree
 			unsigned long first, unsigned long last, struct list_head *removed);
 void mc_mappings_free(struct list_head *removed);
 void mc_mappings_undo(struct mc_reservation *reservation, bool all);
+void mc_mappings_cut(struct mc_reservation *reservation);
+void mc_reservation_shrink(struct mc_reservation *reservation);
 
 /* Does the mapping show a team's window? */
 static inline bool mc_mapping_is_window(const struct mc_mapping *mapping)

@@ -126,11 +126,12 @@ void mc_mappings_free(struct list_head *removed)
  */
 void mc_mappings_undo(struct mc_reservation *reservation, bool all)
 {
-	unsigned long first = reservation->start, last = reservation->end - 1;
+	unsigned long first = reservation->start, last;
 	LIST_HEAD(removed);
 	LIST_HEAD(ended);
 
 	down_write(&reservation->lock);
+	last = reservation->reach - 1;
 	reservation->dead = true;
 	mc_mappings_remove(reservation,
 			   interval_tree_iter_first(&reservation->mappings, first, last),
@@ -141,6 +142,43 @@ void mc_mappings_undo(struct mc_reservation *reservation, bool all)
 		mc_client_end_objects(reservation->client, &ended);
 	else
 		mc_objects_end(&ended);
+}
+
+/* Return: the first mapping that goes on behind the reservation's end, or NULL. With the lock. */
+static struct interval_tree_node *first_behind(struct mc_reservation *reservation)
+{
+	lockdep_assert_held(&reservation->lock);
+	return interval_tree_iter_first(&reservation->mappings, reservation->end, ULONG_MAX);
+}
+
+/*
+ * Ends a reservation's reach into its tail if nothing is mapped there: a call that maps there anew
+ * fails, although the process has not unmapped the tail yet. The lock is held for writing.
+ */
+void mc_reservation_shrink(struct mc_reservation *reservation)
+{
+	lockdep_assert_held_write(&reservation->lock);
+	if (reservation->reach != reservation->end && !first_behind(reservation))
+		WRITE_ONCE(reservation->reach, reservation->end);
+}
+
+/*
+ * Undoes what is mapped behind a reservation's end, as the tail has gone. Without locks but
+ * mmap_lock.
+ */
+void mc_mappings_cut(struct mc_reservation *reservation)
+{
+	struct interval_tree_node *node;
+	LIST_HEAD(removed);
+
+	down_write(&reservation->lock);
+	node = first_behind(reservation);
+	if (node)
+		mc_mappings_remove(reservation, node, node->start, reservation->reach - 1,
+				   &removed);
+	mc_reservation_shrink(reservation);
+	up_write(&reservation->lock);
+	mc_mappings_free(&removed);
 }
 
 /* Return: a mapping that is in no tree yet, a user of its object; or NULL. */
@@ -181,6 +219,8 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 		ret = -ESRCH;
 	} else if (reservation->dead || reservation->retiring) {
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
+	} else if (mapping->va.last >= reservation->reach) {
+		ret = mc_fail(call, -EINVAL, "the reservation's tail has been unmapped");
 	} else if (interval_tree_iter_first(&reservation->mappings,
 					    mapping->va.start,
 					    mapping->va.last)) {

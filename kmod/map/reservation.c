@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reservations: an address range of one process. One VMA, never split, with a
- * tree of mappings inside; the page tables are only that tree's cache.
+ * tree of mappings inside; the page tables are only that tree's cache. A mapping may go
+ * on behind the reservation's end, in a second VMA that the process puts there: the tail.
  */
 #include <linux/sched/mm.h>
 #include "core/compat.h"
 #include "map.h"
 
-static const struct vm_operations_struct reservation_ops;
+static const struct vm_operations_struct reservation_ops, tail_ops;
 
 static void reservation_free(struct kref *kref)
 {
@@ -33,7 +34,7 @@ static bool is_copy(const struct vm_area_struct *vma)
 {
 	const struct mc_reservation *reservation = vma->vm_private_data;
 
-	return vma->vm_start != reservation->start;
+	return vma->vm_start != (vma->vm_ops == &tail_ops ? reservation->end : reservation->start);
 }
 
 /*
@@ -47,7 +48,8 @@ static void reservation_open(struct vm_area_struct *vma)
 
 	kref_get(&reservation->kref);
 	if (is_copy(vma))
-		mc_reservation_zap(reservation, reservation->start, reservation->end - 1);
+		mc_reservation_zap(reservation, reservation->start,
+				   READ_ONCE(reservation->reach) - 1);
 }
 
 /* The VMA is gone; copies and calls under way may still hold the struct. */
@@ -65,13 +67,30 @@ static void reservation_close(struct vm_area_struct *vma)
 	mc_reservation_put(reservation);
 }
 
-/* Return: the reservation of a VMA of the client's process, or NULL. With mmap_lock. */
+/* The tail is gone, and so is the mapping that went on in it. */
+static void tail_close(struct vm_area_struct *vma)
+{
+	struct mc_reservation *reservation = vma->vm_private_data;
+
+	if (!is_copy(vma))
+		mc_mappings_cut(reservation);
+	mc_reservation_put(reservation);
+}
+
+static bool is_reservation(const struct vm_area_struct *vma)
+{
+	return vma->vm_ops == &reservation_ops || vma->vm_ops == &tail_ops;
+}
+
+/*
+ * Return: the reservation of a VMA of the client's process, also of a tail; or NULL. With
+ * mmap_lock.
+ */
 static struct mc_reservation *reservation_of(struct mc_client *client,
 					     const struct vm_area_struct *vma)
 {
 	lockdep_assert_held(&client->mm->mmap_lock);
-	if (vma->vm_ops != &reservation_ops || vma->vm_file->private_data != client ||
-	    is_copy(vma))
+	if (!is_reservation(vma) || vma->vm_file->private_data != client || is_copy(vma))
 		return NULL;
 	return vma->vm_private_data;
 }
@@ -116,7 +135,7 @@ bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes)
 		vma = find_vma(client->mm, address);
 		if (!vma || vma->vm_start >= end)
 			break;
-		found = vma->vm_ops == &reservation_ops;
+		found = is_reservation(vma);
 		address = vma->vm_end;
 		cond_resched();
 	}
@@ -138,7 +157,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 	reservation = mc_reservation_at(call, address);
 	if (IS_ERR(reservation))
 		return reservation;
-	if (bytes > reservation->end - address) {
+	if (!mc_reservation_reaches(reservation, address, bytes)) {
 		mc_reservation_put(reservation);
 		return ERR_PTR(mc_fail(call, -EINVAL,
 				       "%llu bytes from %#llx leave the reservation",
@@ -176,35 +195,73 @@ unsigned long mc_reservation_place(struct file *file, unsigned long hint, unsign
 	return thp_get_unmapped_area(file, hint, bytes, pgoff, flags);
 }
 
-/* The file's mmap(): makes a reservation, which is all of the VMA. With mmap_lock. */
+/* Return: a reservation of all of a VMA, or an error. */
+static struct mc_reservation *reservation_new(struct mc_client *client,
+					      const struct vm_area_struct *vma)
+{
+	struct mc_reservation *reservation =
+		mc_alloc(NULL, client->account, sizeof(*reservation));
+
+	if (!reservation)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&reservation->kref);
+	reservation->client = client;
+	reservation->start = vma->vm_start;
+	reservation->end = vma->vm_end;
+	reservation->reach = vma->vm_end;
+	init_rwsem(&reservation->lock);
+	reservation->mappings = RB_ROOT_CACHED;
+	atomic_inc(&client->reservations);
+	atomic_long_inc(&mc_stats.reservations);
+	return reservation;
+}
+
+/* Return: the reservation that ends where a VMA begins, which is its tail now; or an error. */
+static struct mc_reservation *tail_new(struct mc_client *client, const struct vm_area_struct *vma)
+{
+	struct vm_area_struct *before = vma_lookup(vma->vm_mm, vma->vm_start - 1);
+	struct mc_reservation *reservation = before ? reservation_of(client, before) : NULL;
+	bool good;
+
+	if (!reservation)
+		return ERR_PTR(-EINVAL);
+	down_write(&reservation->lock);
+	/* a heap has no mapping but its own; @before may be another tail */
+	good = reservation->end == vma->vm_start && reservation->reach == reservation->end &&
+	       !reservation->of_heap && !reservation->dead;
+	if (good) {
+		WRITE_ONCE(reservation->reach, vma->vm_end);
+		kref_get(&reservation->kref);
+	}
+	up_write(&reservation->lock);
+	return good ? reservation : ERR_PTR(-EINVAL);
+}
+
+/*
+ * The file's mmap(): makes a reservation, which is all of the VMA; or (MEMCAST_MMAP_TAIL) the tail
+ * of one. With mmap_lock.
+ */
 int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	const unsigned long access = VM_SHARED | VM_READ | VM_WRITE;
-	struct mc_client *client = file->private_data;
+	unsigned long pgoff = vma->vm_pgoff & ~(MEMCAST_MMAP_TAIL >> PAGE_SHIFT);
 	/* a multiple of a chunk, as addresses are aligned as offsets are */
-	unsigned long key = vma->vm_pgoff >> MC_CHUNK_ORDER;
+	unsigned long key = pgoff >> MC_CHUNK_ORDER;
+	struct mc_client *client = file->private_data;
 	struct mc_reservation *reservation;
+	bool tail = vma->vm_pgoff != pgoff;
 
 	if (client->mm != vma->vm_mm)
 		return -ESRCH;
 	if (READ_ONCE(client->lost))
 		return -EHOSTDOWN;
 	if (mc_vma_wants_exec(vma) || (vma->vm_flags & access) != access ||
-	    vma->vm_pgoff != key << MC_CHUNK_ORDER || !mc_key_exists(key) ||
+	    pgoff != key << MC_CHUNK_ORDER || !mc_key_exists(key) ||
 	    !IS_ALIGNED(vma->vm_start, MC_CHUNK_SIZE))
 		return -EINVAL;
-
-	reservation = mc_alloc(NULL, client->account, sizeof(*reservation));
-	if (!reservation)
-		return -ENOMEM;
-	kref_init(&reservation->kref);
-	reservation->client = client;
-	reservation->start = vma->vm_start;
-	reservation->end = vma->vm_end;
-	init_rwsem(&reservation->lock);
-	reservation->mappings = RB_ROOT_CACHED;
-	atomic_inc(&client->reservations);
-	atomic_long_inc(&mc_stats.reservations);
+	reservation = tail ? tail_new(client, vma) : reservation_new(client, vma);
+	if (IS_ERR(reservation))
+		return PTR_ERR(reservation);
 
 	mc_vma_set_key(vma, key);
 	vma->vm_pgoff = vma->vm_start >> PAGE_SHIFT;
@@ -212,7 +269,7 @@ int mc_reservation_mmap(struct file *file, struct vm_area_struct *vma)
 	mc_vma_flags(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP, VM_EXEC | VM_MAYEXEC);
 	vma->vm_private_data = reservation;
-	vma->vm_ops = &reservation_ops;
+	vma->vm_ops = tail ? &tail_ops : &reservation_ops;
 	return 0;
 }
 
@@ -350,6 +407,19 @@ static int no_mremap(struct vm_area_struct *vma)
 static const struct vm_operations_struct reservation_ops = {
 	.open = reservation_open,
 	.close = reservation_close,
+	.may_split = may_split,
+	.mremap = no_mremap,
+	.fault = mc_fault,
+#ifdef MC_HUGE_FAULT_ORDER
+	.huge_fault = mc_huge_fault,
+#endif
+	.pfn_mkwrite = mc_pfn_mkwrite,
+	.access = mc_vma_access,
+};
+
+static const struct vm_operations_struct tail_ops = {
+	.open = reservation_open,
+	.close = tail_close,
 	.may_split = may_split,
 	.mremap = no_mremap,
 	.fault = mc_fault,

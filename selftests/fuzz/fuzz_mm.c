@@ -72,6 +72,7 @@ static long act_mmap(struct fuzz *f)
 	enum fuzz_kind kind = kinds[fuzz_any(f, 6)];
 	struct fuzz_thing thing = kind == CLIENT ? (struct fuzz_thing){ fuzz_client(f), 0 } :
 						   fuzz_pick(f, kind);
+	struct fuzz_thing before;
 	int prot = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_FIXED;
 	size_t bytes = kind == CLIENT ? (1 + fuzz_any(f, 4)) * CHUNK : thing.extra;
 	uintptr_t at;
@@ -92,6 +93,14 @@ static long act_mmap(struct fuzz *f)
 	/* only a reservation has to begin at offset 0 */
 	if (fuzz_percent(f, kind == CLIENT ? 5 : 25))
 		from = fuzz_percent(f, 80) ? fuzz_any(f, 600) * PAGE : fuzz_odd(f);
+	/* a tail, mostly behind a reservation */
+	if (kind == CLIENT && fuzz_percent(f, 15)) {
+		before = fuzz_pick(f, RESERVATION);
+		if (before.value + before.extra + bytes <= f->things->arena + FUZZ_ARENA &&
+		    before.value >= f->things->arena && fuzz_percent(f, 90))
+			at = before.value + before.extra;
+		from += MEMCAST_MMAP_TAIL;
+	}
 	if (mmap((void *)at, bytes, prot, flags, thing.value, from) == MAP_FAILED)
 		return -1;
 	fuzz_keep(f, kind == CLIENT ? RESERVATION : BUFFER, at, bytes);
