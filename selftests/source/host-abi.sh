@@ -1,26 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Runs on the machine that builds: compares memcast's headers with a CUDA toolkit's, if one is
-# found. One program, compiled with either header, prints every enum value, and the size and every
-# offset of every struct, that memcast's header has; for the runtime and NVML also the type of every
-# function.
+# Runs on the machine that builds: compares memcast's headers with the lists in abi/, and with a
+# CUDA toolkit's headers, if one is found. One program, compiled with either header, prints every
+# enum value, and the size and every offset of every struct, that memcast's header has; for the
+# runtime and NVML also the type of every function.
+# Usage: host-abi.sh [--write], which makes the lists anew, once the toolkit's headers have agreed
 cd "$(dirname "$0")/../.." || exit 1
 
 echo "TAP version 13"
-echo "1..3"
+echo "1..6"
+lists=selftests/source/abi
 for cuda in "$CUDA_HOME" /usr/local/cuda; do
 	[ -e "$cuda/include/cuda.h" ] && break
 	cuda=
 done
-if [ -z "$cuda" ] || [ "$cuda/include/cuda.h" -ef include/cuda/cuda.h ]; then
-	echo "ok 1 abi.cuda_h # SKIP no CUDA toolkit found"
-	echo "ok 2 abi.cuda_runtime_api_h # SKIP no CUDA toolkit found"
-	echo "ok 3 abi.nvml_h # SKIP no CUDA toolkit found"
-	exit 0
-fi
+[ "$cuda/include/cuda.h" -ef include/cuda/cuda.h ] && cuda=
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
+number=0
 failed=0
 
 # print_program HEADER TYPES FILE…: prints a program that prints HEADER's enums, structs and, with
@@ -69,40 +67,55 @@ print_program() {
 	printf 'return 0;\n}\n'
 }
 
-# compare NUMBER NAME LANGUAGE AT-LEAST FOLDER: compiles the program in $temp/print.c with the header
-# of that folder and with the toolkit's, and compares the outputs
-compare() {
-	for header in "$5" "$cuda/include"; do
-		${CC:-gcc} -w -x "$3" -I"$header" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" \
-			"$temp/print.c" -lstdc++ 2>"$temp/errors" &&
-			"$temp/print" >"$temp/$(echo "$header" | tr -c 'a-z\n' _)" || {
-			sed 's/^/# /' "$temp/errors"
-			echo "not ok $1 abi.$2 # it does not compile with $header's"
-			failed=1
-			return
-		}
-	done
-	ours=$temp/$(echo "$5" | tr -c 'a-z\n' _)
-	theirs=$temp/$(echo "$cuda/include" | tr -c 'a-z\n' _)
-	echo "# $(wc -l <"$ours") values, sizes, offsets and types, against $cuda/include"
-	if [ "$(wc -l <"$ours")" -gt "$4" ] && diff "$ours" "$theirs" >"$temp/diff"; then
-		echo "ok $1 abi.$2"
+# print_with HEADERS LANGUAGE: what $temp/print.c prints, compiled with a folder's headers
+print_with() {
+	${CC:-gcc} -w -x "$2" -I"$1" -DNVML_NO_UNVERSIONED_FUNC_DEFS -o "$temp/print" \
+		"$temp/print.c" -lstdc++ && "$temp/print"
+}
+
+# same NAME LIST: is LIST the same as $temp/ours?
+same() {
+	number=$((number + 1))
+	if diff "$temp/ours" "$2" >"$temp/diff"; then
+		echo "ok $number abi.$1"
 	else
 		sed 's/^/# /' "$temp/diff"
-		echo "not ok $1 abi.$2"
+		echo "not ok $number abi.$1"
 		failed=1
 	fi
 }
 
+# compare NAME LANGUAGE AT-LEAST FOLDER HEADER: memcast's header in FOLDER, by the program in
+# $temp/print.c, with the toolkit's header and with the list
+compare() {
+	print_with "$4" "$2" >"$temp/ours" 2>"$temp/errors"
+	if [ "$(wc -l <"$temp/ours")" -le "$3" ]; then
+		sed 's/^/# /' "$temp/errors"
+		echo "not ok $((number + 1)) abi.$1 # it prints too little, or does not compile"
+		echo "not ok $((number + 2)) abi.$1_toolkit"
+		number=$((number + 2))
+		failed=1
+		return
+	fi
+	echo "# $(wc -l <"$temp/ours") values, sizes, offsets and types of $5"
+	if [ -e "$cuda/include/$5" ]; then
+		print_with "$cuda/include" "$2" >"$temp/theirs" 2>>"$temp/theirs"
+		same "$1_toolkit" "$temp/theirs"
+	else
+		number=$((number + 1))
+		echo "ok $number abi.$1_toolkit # SKIP no CUDA toolkit with $5 found"
+	fi
+	[ -z "$write" ] || [ $failed -ne 0 ] || cp "$temp/ours" "$lists/$1.txt"
+	same "$1" "$lists/$1.txt"
+}
+
+write=
+[ "$1" = --write ] && write=yes
 print_program cuda.h no include/cuda/cuda.h >"$temp/print.c"
-compare 1 cuda_h c 300 include/cuda
+compare cuda_h c 300 include/cuda cuda.h
 print_program cuda_runtime_api.h yes include/cuda/driver_types.h include/cuda/cuda_runtime_api.h \
 	>"$temp/print.c"
-compare 2 cuda_runtime_api_h c++ 700 include/cuda
-if [ -e "$cuda/include/nvml.h" ]; then
-	print_program nvml.h yes include/nvml/nvml.h >"$temp/print.c"
-	compare 3 nvml_h c++ 300 include/nvml
-else
-	echo "ok 3 abi.nvml_h # SKIP the CUDA toolkit has none"
-fi
+compare cuda_runtime_api_h c++ 700 include/cuda cuda_runtime_api.h
+print_program nvml.h yes include/nvml/nvml.h >"$temp/print.c"
+compare nvml_h c++ 300 include/nvml nvml.h
 exit $failed
