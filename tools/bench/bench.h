@@ -117,6 +117,7 @@ void bench_progress_end(struct bench *bench);
 
 /* machine.c: suites in a virtual machine. NULL, or why that is not possible. */
 const char *bench_machine_obstacle(void);
+/* Runs suites with the results in @bench, in a process here if @machine is NULL. */
 bool bench_machine_run(struct bench *bench, const char *machine,
 		       const char *const *suites, unsigned int count);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Suites that cannot run on this machine run in a virtual one: memcast-bench
- * starts itself in memcast-vm and takes over the results.
+ * starts itself in memcast-vm and takes over the results. It starts itself here for what only a
+ * process with other settings can measure.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -62,18 +63,16 @@ static const char *value_of(const char *option, const char *word, const char *se
 	return access(path, F_OK) ? NULL : path;
 }
 
-static void exec_machine(const struct bench *bench, const char *machine,
-			 const char *const *suites, unsigned int count, int out)
+/* Return: the number of @words that start a machine with a program, whose name comes next */
+static unsigned int machine_words(const char **words, char *options, const char *vm,
+				  const char *self, unsigned int room)
 {
-	char vm[PATH_MAX], self[PATH_MAX], *options, *word;
-	const char *words[MAX_WORDS + 8], *value;
-	unsigned int n = 0, i;
+	unsigned int n = 0;
+	const char *value;
+	char *word;
 
-	find(vm, self);
-	options = strdup(machine);
 	words[n++] = vm;
-	for (word = strtok(options, " "); word && n + count < MAX_WORDS;
-	     word = strtok(NULL, " ")) {
+	for (word = strtok(options, " "); word && n < room; word = strtok(NULL, " ")) {
 		value = value_of(words[n - 1], word, self);
 		if (value)
 			words[n++] = value;
@@ -81,6 +80,21 @@ static void exec_machine(const struct bench *bench, const char *machine,
 			n--;
 	}
 	words[n++] = "--";
+	return n;
+}
+
+/* @machine: memcast-vm's options; NULL: here */
+static void exec_self(const struct bench *bench, const char *machine,
+		      const char *const *suites, unsigned int count, int out)
+{
+	char vm[PATH_MAX], self[PATH_MAX] = "/proc/self/exe";
+	const char *words[MAX_WORDS + 8];
+	unsigned int n = 0, i;
+
+	if (machine) {
+		find(vm, self);
+		n = machine_words(words, strdup(machine), vm, self, MAX_WORDS - count);
+	}
 	words[n++] = self;
 	words[n++] = "--json";
 	if (bench->quick)
@@ -89,8 +103,8 @@ static void exec_machine(const struct bench *bench, const char *machine,
 		words[n++] = suites[i];
 	words[n] = NULL;
 	dup2(out, STDOUT_FILENO);
-	execv(vm, (char **)words);
-	rank_die("%s: %s", vm, strerror(errno));
+	execv(words[0], (char **)words);
+	rank_die("%s: %s", words[0], strerror(errno));
 }
 
 static struct json_object *read_json(int fd)
@@ -123,7 +137,7 @@ bool bench_machine_run(struct bench *bench, const char *machine,
 	if (pid < 0)
 		rank_die("fork: %s", strerror(errno));
 	if (!pid)
-		exec_machine(bench, machine, suites, count, pair[1]);
+		exec_self(bench, machine, suites, count, pair[1]);
 	close(pair[1]);
 	all = read_json(pair[0]);
 	close(pair[0]);

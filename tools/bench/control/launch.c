@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Suites "launch" and "translated": the cost of a stream's launch of an empty kernel, and of the wait
- * for its end; of a C function, and of a kernel that was translated from PTX.
+ * Suites "launch" and "translated": the cost of a stream's launch of an empty kernel, and of the
+ * wait for its end; of a C function, and of a kernel that was translated from PTX.
  */
 #include <cuda.h>
 #include <memcast/kernel.h>
@@ -13,6 +13,12 @@
 #include "shared/team.h"
 
 #define ROUNDS	200
+
+#define HOST_ACCESS	"MEMCAST_HOST_ACCESS"
+#define OF_KERNEL	"cuLaunchKernel, empty, until it is done"
+
+/* With device memory forbidden to the host, in multiples of a launch without that */
+#define FORBIDDEN_BAR	1.02
 
 /* 2 us more than a host function, at three instructions in a nanosecond */
 #define BAR	6000
@@ -88,9 +94,35 @@ static double cost_of(const char *name)
 	}));
 }
 
+/* Adds the cost of a launch in a process whose own code may not access device memory. */
+static void add_forbidden(struct bench *bench, double allowed)
+{
+	static const char *const names[] = { "launch" };
+	struct bench other = { .suite = bench->suite, .quick = bench->quick };
+	bool good;
+	size_t i;
+
+	setenv(HOST_ACCESS, "forbid", 1);
+	good = bench_machine_run(&other, NULL, names, 1);
+	unsetenv(HOST_ACCESS);
+	for (i = 0; good && i < other.count; i++)
+		if (!strcmp(other.result[i].measure, OF_KERNEL))
+			break;
+	if (!good || i == other.count) {
+		bench_skip(bench, OF_KERNEL ", " HOST_ACCESS "=forbid",
+			   "the machine has no protection keys");
+		return;
+	}
+	bench_add(bench, &(struct bench_line) {
+		.measure = OF_KERNEL ", " HOST_ACCESS "=forbid",
+		.value = other.result[i].value, .unit = "instructions", .peer = allowed,
+		.against = "the same without it", .at_most = FORBIDDEN_BAR,
+	});
+}
+
 static void run(struct bench *bench)
 {
-	double host;
+	double host, kernel;
 
 	begin(bench);
 	host = LEAST(({
@@ -101,12 +133,15 @@ static void run(struct bench *bench)
 		.measure = "cuLaunchHostFunc, empty, until it is done",
 		.value = host, .unit = "instructions",
 	});
+	kernel = cost_of("empty");
 	bench_add(bench, &(struct bench_line) {
-		.measure = "cuLaunchKernel, empty, until it is done",
-		.value = cost_of("empty"), .unit = "instructions", .peer = host + BAR,
+		.measure = OF_KERNEL,
+		.value = kernel, .unit = "instructions", .peer = host + BAR,
 		.against = "an empty cuLaunchHostFunc and 2 us natively", .at_most = 1,
 	});
 	end();
+	if (!getenv(HOST_ACCESS))
+		add_forbidden(bench, kernel);
 }
 
 static void run_translated(struct bench *bench)
