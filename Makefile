@@ -448,7 +448,7 @@ test:
 	@[ -n '$(test_named)' ] || { echo 'no test makes the call $(CALL)' >&2; exit 1; }
 	@$(MAKE) -j$$(nproc) $(test_built) $(B)/tools/vm-init
 	@tools/memcast-vm --kernel '$(test_kernel)' --root --add $(B)/selftests \
-		$(if $(filter ptx_test%,$(test_named)),$(ptx_object:%=--add %)) \
+		$(if $(filter ptx_%,$(test_named)),$(ptx_object:%=--add %)) \
 		$$(cat selftests/vm-options) -- $(B)/selftests/run $(test_named)
 
 # A change of what calls cost goes into the same commit as its cause.

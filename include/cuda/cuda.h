@@ -1169,7 +1169,7 @@ typedef enum CUgraphNodeType_enum {
 	CU_GRAPH_NODE_TYPE_MEM_ALLOC		= 10,
 	CU_GRAPH_NODE_TYPE_MEM_FREE		= 11,
 	CU_GRAPH_NODE_TYPE_BATCH_MEM_OP		= 12,	/* words: write, wait */
-	CU_GRAPH_NODE_TYPE_CONDITIONAL		= 13	/* not supported */
+	CU_GRAPH_NODE_TYPE_CONDITIONAL		= 13
 } CUgraphNodeType;
 
 /*
@@ -1554,6 +1554,35 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v3_st {
 	CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS_v3;
 
+/* What a conditional node looks at; a kernel sets it by cudaGraphSetConditional(). */
+typedef cuuint64_t CUgraphConditionalHandle;
+
+#define CU_GRAPH_COND_ASSIGN_DEFAULT	1
+
+typedef enum CUgraphConditionalNodeType_enum {
+	CU_GRAPH_COND_TYPE_IF		= 0,
+	CU_GRAPH_COND_TYPE_WHILE	= 1,
+	CU_GRAPH_COND_TYPE_SWITCH	= 2
+} CUgraphConditionalNodeType;
+
+/*
+ * @handle: by cuGraphConditionalHandleCreate(), and of no other node
+ * @type: IF does graph 0 if the condition is not 0, and otherwise graph 1, if there is one;
+ *	WHILE does graph 0 as long as the condition is not 0; SWITCH does the graph of that number, or none
+ * @size: number of graphs; 1 or 2 for IF, 1 for WHILE, 1 or more for SWITCH
+ * @phGraph_out: output, an array of the node's, as long as it lives: its graphs, which are empty.
+ *	They take kernel, memcpy, memset, empty, child and conditional nodes, also by
+ *	cuStreamBeginCaptureToGraph().
+ * @ctx: that of the handle
+ */
+typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
+	CUgraphConditionalHandle handle;
+	CUgraphConditionalNodeType type;
+	unsigned int size;
+	CUgraph *phGraph_out;
+	CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
 /* The parameters of a node of any type. */
 typedef struct CUgraphNodeParams_st {
 	CUgraphNodeType type;
@@ -1570,6 +1599,7 @@ typedef struct CUgraphNodeParams_st {
 		CUDA_MEM_ALLOC_NODE_PARAMS_v2 alloc;
 		CUDA_MEM_FREE_NODE_PARAMS free;
 		CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 memOp;
+		CUDA_CONDITIONAL_NODE_PARAMS conditional;
 	};
 	long long reserved2;		/* 0 */
 } CUgraphNodeParams;
@@ -3516,8 +3546,7 @@ CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
  * depends on. cuGraphInstantiate() makes an instance of it, which can be launched in any
  * stream, many times. Nodes that do not depend on each other may be done in any
  * order; here, one after the other, but a node that waits (for an event, for a word)
- * holds up only those that depend on it. External semaphores and conditional
- * nodes are not supported.
+ * holds up only those that depend on it. External semaphores are not supported.
  *
  * A graph's functions may be called from several threads at once. Handles of graphs
  * and nodes that were destroyed are known as such (ours).
@@ -3650,7 +3679,7 @@ CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 /**
  * cuGraphAddNode() - add a node of any type
  * @dependencyData: array of @numDependencies with 0 in all fields, or NULL
- * @nodeParams: alloc.dptr is an output
+ * @nodeParams: alloc.dptr and conditional.phGraph_out are outputs
  *
  * Errors: CUDA_ERROR_NOT_SUPPORTED (type).
  */
@@ -3658,6 +3687,26 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				const CUgraphNode *dependencies,
 				const CUgraphEdgeData *dependencyData,
 				size_t numDependencies, CUgraphNodeParams *nodeParams);
+
+/**
+ * cuGraphConditionalHandleCreate() - make a condition, for a conditional node
+ * @pHandle_out: output; kernels set the condition by cudaGraphSetConditional(handle, value)
+ * @hGraph: the graph that is to have the node, itself or in the graph of another conditional node.
+ *	An instance can be made of it as soon as a node has the handle.
+ * @ctx: of the node and its kernels; NULL: the current one
+ * @defaultLaunchValue: what the condition is at first
+ * @flags: CU_GRAPH_COND_ASSIGN_DEFAULT (it is so again as each launch of the whole graph begins,
+ *	not each turn of a loop) or 0
+ *
+ * A graph with conditional nodes has one instance at a time, and cannot be cloned or become a child
+ * graph (CUDA_ERROR_NOT_SUPPORTED), as NVIDIA's headers say.
+ *
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_CONTEXT, _OUT_OF_MEMORY.
+ */
+CUresult CUDAAPI cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out,
+						CUgraph hGraph, CUcontext ctx,
+						unsigned int defaultLaunchValue,
+						unsigned int flags);
 
 /*
  * A node's parameters; the node must be of the type. Arrays that they point to belong to

@@ -570,6 +570,12 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 			     const cudaGraphEdgeData *dependencyData, size_t numDependencies,
 			     struct cudaGraphNodeParams *nodeParams);
 
+/* cuGraphConditionalHandleCreate, in the current context */
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out,
+					     cudaGraph_t graph,
+					     unsigned int defaultLaunchValue,
+					     unsigned int flags);
+
 /* cuGraphMemcpyNodeGetParams, and others of such names: parameters of nodes, and changes to them */
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
 					 struct cudaMemcpy3DParms *pNodeParams);

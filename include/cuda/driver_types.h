@@ -956,6 +956,26 @@ struct cudaKernelNodeParamsV2 {
 	void **extra;
 };
 
+typedef unsigned long long cudaGraphConditionalHandle;
+
+enum cudaGraphConditionalHandleFlags {
+	cudaGraphCondAssignDefault	= 1
+};
+
+enum cudaGraphConditionalNodeType {
+	cudaGraphCondTypeIf	= 0,
+	cudaGraphCondTypeWhile	= 1,
+	cudaGraphCondTypeSwitch	= 2
+};
+
+/* As CUDA_CONDITIONAL_NODE_PARAMS */
+struct cudaConditionalNodeParams {
+	cudaGraphConditionalHandle handle;
+	enum cudaGraphConditionalNodeType type;
+	unsigned int size;
+	cudaGraph_t *phGraph_out;
+};
+
 /* The parameters of a node of any type */
 struct cudaGraphNodeParams {
 	enum cudaGraphNodeType type;
@@ -971,6 +991,7 @@ struct cudaGraphNodeParams {
 		struct cudaEventRecordNodeParams eventRecord;
 		struct cudaMemAllocNodeParamsV2 alloc;
 		struct cudaMemFreeNodeParams free;
+		struct cudaConditionalNodeParams conditional;
 	};
 	long long reserved2;
 };

@@ -39,6 +39,11 @@ unsigned int graph_depth(const struct graph *graph)
 		inner = node->child ? graph_depth(node->child) : 0;
 		if (inner > depth)
 			depth = inner;
+		for (uint32_t i = 0; node->condition && i < node->params.conditional.size; i++) {
+			inner = graph_depth(node->bodies[i]);
+			if (inner > depth)
+				depth = inner;
+		}
 	}
 	return depth + 1;
 }
@@ -120,6 +125,9 @@ static CUresult clone(CUgraph *handle, CUgraph original)
 	if (result == CUDA_SUCCESS && graph->memory_nodes)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "graphs that allocate or free cannot be copied");
+	if (result == CUDA_SUCCESS && graph->conditional_nodes)
+		result = fail(CUDA_ERROR_NOT_SUPPORTED,
+			      "graphs with conditional nodes cannot be copied");
 	if (result == CUDA_SUCCESS)
 		result = graph_clone(graph, &copy);
 	if (result == CUDA_SUCCESS)

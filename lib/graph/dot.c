@@ -18,6 +18,7 @@ static const char *const type_names[] = {
 	[CU_GRAPH_NODE_TYPE_MEM_ALLOC] = "MEM_ALLOC",
 	[CU_GRAPH_NODE_TYPE_MEM_FREE] = "MEM_FREE",
 	[CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = "BATCH_MEM_OP",
+	[CU_GRAPH_NODE_TYPE_CONDITIONAL] = "CONDITIONAL",
 };
 
 static void print_params(FILE *out, const CUgraphNodeParams *params)
@@ -54,12 +55,27 @@ static void print_params(FILE *out, const CUgraphNodeParams *params)
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		fprintf(out, "\\n%u operations", params->memOp.count);
 		break;
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		fprintf(out, "\\n%s %#llx",
+			params->conditional.type == CU_GRAPH_COND_TYPE_IF ? "if" :
+			params->conditional.type == CU_GRAPH_COND_TYPE_WHILE ? "while" : "switch",
+			(unsigned long long)params->conditional.handle);
+		break;
 	default:
 		break;
 	}
 }
 
-/* A child graph becomes a cluster beside the node that has it. */
+static void print_graph(FILE *out, const struct graph *graph, bool verbose);
+
+static void print_cluster(FILE *out, const struct graph *graph, CUgraphNode node, bool verbose)
+{
+	fprintf(out, "\tsubgraph \"cluster_%p\" {\n", (void *)graph->handle);
+	print_graph(out, graph, verbose);
+	fprintf(out, "\tlabel=\"%p\";\n\t}\n", (void *)node);
+}
+
+/* The graphs of a child or conditional node become clusters beside it. */
 static void print_graph(FILE *out, const struct graph *graph, bool verbose)
 {
 	const struct node *node;
@@ -70,11 +86,10 @@ static void print_graph(FILE *out, const struct graph *graph, bool verbose)
 		if (verbose)
 			print_params(out, &node->params);
 		fprintf(out, "\"];\n");
-		if (node->child) {
-			fprintf(out, "\tsubgraph \"cluster_%p\" {\n", (void *)node->handle);
-			print_graph(out, node->child, verbose);
-			fprintf(out, "\tlabel=\"%p\";\n\t}\n", (void *)node->handle);
-		}
+		if (node->child)
+			print_cluster(out, node->child, node->handle, verbose);
+		for (uint32_t i = 0; node->condition && i < node->params.conditional.size; i++)
+			print_cluster(out, node->bodies[i], node->handle, verbose);
 	}
 	for (node = graph->first; node; node = node->next)
 		for (size_t i = 0; i < node->to.count; i++)

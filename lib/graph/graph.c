@@ -74,6 +74,7 @@ void node_withdraw(struct node *node)
 		table_remove(&nodes_table, node->handle);
 	if (node->child)
 		graph_withdraw(node->child);
+	condition_leave(node);
 	if (node->params.type == CU_GRAPH_NODE_TYPE_MEM_FREE && node->memory)
 		memory_remove_free(node->memory, node->graph);
 }
@@ -81,6 +82,10 @@ void node_withdraw(struct node *node)
 void graph_withdraw(struct graph *graph)
 {
 	table_remove(&graphs_table, graph->handle);
+	conditions_withdraw(graph);
+	/* a conditional node's graph may end with the graph around it while it is captured to */
+	if (graph->capture)
+		capture_lose(graph->capture);
 	for (struct node *node = graph->first; node; node = node->next)
 		node_withdraw(node);
 }
@@ -89,6 +94,7 @@ void node_free(struct node *node)
 {
 	if (node->child)
 		graph_free(node->child);
+	condition_free_bodies(node);
 	if (node->memory)
 		memory_put(node->memory);
 	params_free(&node->params);
@@ -107,6 +113,7 @@ void graph_free(struct graph *graph)
 		node_free(node);
 	}
 	uses_free(&graph->objects);
+	conditions_free(graph);
 	free(graph);
 }
 
@@ -138,8 +145,9 @@ static CUresult graph_destroy(CUgraph handle)
 	graphs_lock();
 	result = graph_of(handle, &graph);
 	if (result == CUDA_SUCCESS && graph->owner)
-		result = fail(CUDA_ERROR_INVALID_VALUE, "the graph is a child node's");
-	if (result == CUDA_SUCCESS && graph->capture)
+		result = fail(CUDA_ERROR_INVALID_VALUE, graph->owner->child == graph ?
+			      "the graph is a child node's" : "the graph is a conditional node's");
+	if (result == CUDA_SUCCESS && condition_captured(graph))
 		result = fail(CUDA_ERROR_INVALID_VALUE,
 			      "a stream is captured to the graph: end that first");
 	if (result == CUDA_SUCCESS)

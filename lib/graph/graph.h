@@ -18,6 +18,7 @@
  *   typed_add.c, typed_set.c	the calls that are for one type of node
  *   kernel_calls.c		those for kernel nodes, whose work is in lib/launch/node.h
  *   memory.c, usage.c		memory of alloc nodes; which of it is allocated
+ *   condition.c		what conditional nodes look at; the graphs that they do
  *
  * launch/ prepares graphs for launches, and launches them:
  *
@@ -32,8 +33,8 @@
  *
  * graphs_lock protects graphs, nodes, edges and captures. It is not held while memory is
  * allocated on a device, an address is checked, a file is written or a function of the
- * program is called. stream.h has the order of locks; memory.c and object.c have a lock
- * each, innermost.
+ * program is called. stream.h has the order of locks; memory.c, object.c and condition.c have
+ * a lock each, innermost but for a table's.
  */
 #ifndef MEMCAST_GRAPH_H
 #define MEMCAST_GRAPH_H
@@ -55,6 +56,7 @@ EXPORTED CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode
 						    size_t count, unsigned int flags);
 
 struct capture;
+struct condition;
 struct memory;
 struct object;
 
@@ -80,6 +82,8 @@ struct node {
 	CUgraphNodeParams params;	/* arrays in them belong to the node */
 	struct memory *memory;		/* of alloc and free nodes */
 	struct graph *child;		/* of child nodes */
+	struct condition *condition;	/* of conditional nodes */
+	struct graph **bodies;		/* theirs, params.conditional.size of them */
 	CUgraphNode original;		/* the node that it is a copy of, or NULL */
 	unsigned int seen, joined;	/* marks of node_insert(), cuStreamEndCapture() */
 	uint32_t first, last;		/* numbers of its steps, set by plan_number() */
@@ -90,7 +94,9 @@ struct graph {
 	struct node *first, *last;
 	size_t nodes, edges;
 	size_t memory_nodes;		/* alloc and free nodes */
-	struct node *owner;		/* the child node that has it, or NULL */
+	size_t conditional_nodes;
+	struct condition *conditions;	/* made for this graph */
+	struct node *owner;		/* the child or conditional node that has it, or NULL */
 	struct capture *capture;	/* the capture that adds to it, or NULL */
 	unsigned int instances;
 	struct uses objects;
@@ -164,8 +170,32 @@ void memory_unlaunch(const struct memory_step *steps, size_t count);
 /* the program frees an address; see graph_memory_free() in capture.h */
 CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *taken);
 
+/* node/condition.c */
+CUresult condition_check(CUDA_CONDITIONAL_NODE_PARAMS *params);
+CUresult condition_insert(struct node *node, struct graph *graph);
+CUresult condition_allows(const struct graph *graph, const struct node *node);
+bool condition_captured(const struct graph *graph);
+void condition_leave(struct node *node);
+void condition_free_bodies(struct node *node);
+void conditions_withdraw(struct graph *graph);
+void conditions_free(struct graph *graph);
+bool conditions_unused(CUgraph graph);
+struct condition *condition_get(struct condition *condition);
+void condition_put(struct condition *condition);
+unsigned int condition_value(const struct condition *condition);
+/* A plan's references to its graph's conditions; conditions_reset() sets those with a default. */
+struct conditions {
+	uint32_t count;
+	struct condition **at;
+};
+CUresult conditions_copy(struct conditions *to, const struct graph *graph,
+			 const struct conditions *from);
+void conditions_put(struct conditions *conditions);
+void conditions_reset(const struct conditions *conditions);
+
 /* capture/capture.c */
 void capture_fail(struct capture *capture);
+void capture_lose(struct capture *capture);
 
 /* object.c */
 CUresult uses_copy(struct uses *to, const struct uses *from);

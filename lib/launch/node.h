@@ -27,4 +27,7 @@ CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *fr
 void node_params_of(CUgraphNodeParams *params, struct invocation *invocation,
 		    struct function *function);
 
+/* kernels call cudaGraphSetConditional(): @function is to set the condition, if there is one */
+void translated_conditions(bool (*function)(uint64_t handle, uint32_t value));
+
 #endif /* MEMCAST_NODE_H */

@@ -65,10 +65,26 @@ static void waits(void *data, const char *where, uint64_t nanoseconds)
 	log_notice(text, !atomic_exchange(&aloud, true));
 }
 
+/* lib/graph/, which stands above, has conditions, once the program has made one. */
+static bool (*_Atomic set_condition)(uint64_t handle, uint32_t value);
+
+void translated_conditions(bool (*function)(uint64_t handle, uint32_t value))
+{
+	set_condition = function;
+}
+
+static bool condition(uint64_t handle, uint32_t value)
+{
+	bool (*set)(uint64_t handle, uint32_t value) = set_condition;
+
+	return set && set(handle, value);
+}
+
 static const struct ptx_run_host host = {
 	.catch = set_catcher,
 	.view_at = view_at,
 	.count = count,
+	.condition = condition,
 	.print = prints_add,
 	.reason = fault_reason,
 	.reach = reach_find,

@@ -13,7 +13,8 @@
  *   graphs_lock	graph/graph.h: graphs, their nodes, captures
  *   sets_lock (context_streams.c)	which contexts have streams, and which streams they have
  *   stream.lock	a stream's queue and its numbers
- *   event.lock, fence.lock, table.lock	innermost, one at a time
+ *   event.lock, fence.lock, table.lock	innermost, one at a time (but references_lock of
+ *					lib/graph/node/condition.c is around a table's)
  *
  * No lock is held while work is done. A child of fork() takes none of these locks:
  * library_ready() refuses its calls before.

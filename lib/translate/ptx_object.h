@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	6
+#define PTX_OBJECT_VERSION	7
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -66,6 +66,8 @@ struct ptx_run_host {
 			const struct memcast_view **view);
 	/* Hears how many multimem operations were made at a window, when they have been. */
 	void (*count)(uint64_t window, uint64_t operations);
+	/* Sets what a conditional node of a graph looks at. Return: is there such a condition? */
+	bool (*condition)(uint64_t handle, uint32_t value);
 	/* Takes what a thread has printed; NULL: it goes to standard output. */
 	void (*print)(const char *text, size_t bytes, size_t limit);
 	/* Writes why an access failed. Return: is it known? */

@@ -302,9 +302,9 @@ TEST_F(stream, bad_nodes)
 	BAD_PARAMS(INVALID_VALUE, "reserved fields must be #", params.reserved0[1] = 1);
 	BAD_PARAMS(INVALID_VALUE, "reserved fields must be #", params.reserved2 = 1);
 	BAD_PARAMS(INVALID_HANDLE, "NULL function", params.type = CU_GRAPH_NODE_TYPE_KERNEL);
-	BAD_PARAMS(NOT_SUPPORTED, "type #: external semaphores and",
+	BAD_PARAMS(NOT_SUPPORTED, "type #: external semaphores are",
 		   params.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
-	BAD_PARAMS(NOT_SUPPORTED, "type #: external", params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL);
+	BAD_PARAMS(INVALID_VALUE, "# graphs: IF has", params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL);
 	EXPECT_EQ(NULL, node);
 	EXPECT_EQ(0, nodes_of(graph));
 

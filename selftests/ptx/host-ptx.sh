@@ -14,8 +14,9 @@ if [ ! -e $object ]; then
 fi
 for kernel in 6.1 6.12; do
 	machine "kernels from PTX, Linux $kernel" --kernel $kernel --root --devices 4 --add $object \
-		--add build/selftests/ptx_test --add build/selftests/examples_test \
+		--add build/selftests/ptx_test --add build/selftests/ptx_condition_test \
+		--add build/selftests/examples_test \
 		--add build/selftests/examples -- \
-		sh -c 'build/selftests/ptx_test && build/selftests/examples_test'
+		sh -c 'build/selftests/ptx_test && build/selftests/ptx_condition_test && build/selftests/examples_test'
 done
 exit $failed

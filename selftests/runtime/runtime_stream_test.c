@@ -172,6 +172,38 @@ TEST_F(runtime_stream, graphs)
 	EXPECT_RT(cudaSuccess, cudaFree(memory));
 }
 
+/* A condition that is 1 from the beginning: no kernel sets it. */
+TEST_F(runtime_stream, conditional_node)
+{
+	struct cudaMemsetParams fill = { .value = 3, .elementSize = 1, .width = 64, .height = 1 };
+	struct cudaGraphNodeParams any = { .type = cudaGraphNodeTypeConditional };
+	cudaGraphExec_t instance;
+	cudaGraphNode_t node;
+	cudaGraph_t graph;
+	char here[64] = "";
+	void *memory;
+
+	ASSERT_RT(cudaMalloc(&memory, 64));
+	fill.dst = memory;
+	ASSERT_RT(cudaGraphCreate(&graph, 0));
+	EXPECT_RT(cudaErrorInvalidValue, cudaGraphConditionalHandleCreate(NULL, graph, 1, 0));
+	ASSERT_RT(cudaGraphConditionalHandleCreate(&any.conditional.handle, graph, 1,
+						   cudaGraphCondAssignDefault));
+	any.conditional.type = cudaGraphCondTypeIf;
+	any.conditional.size = 1;
+	ASSERT_RT(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &any));
+	ASSERT_NE(NULL, any.conditional.phGraph_out);
+	ASSERT_RT(cudaGraphAddMemsetNode(&node, any.conditional.phGraph_out[0], NULL, 0, &fill));
+	ASSERT_RT(cudaGraphInstantiate(&instance, graph, 0));
+	ASSERT_RT(cudaGraphLaunch(instance, cudaStreamPerThread));
+	ASSERT_RT(cudaMemcpyAsync(here, memory, 64, cudaMemcpyDefault, cudaStreamPerThread));
+	ASSERT_RT(cudaStreamSynchronize(cudaStreamPerThread));
+	EXPECT_EQ(3, here[63]);
+	EXPECT_RT(cudaSuccess, cudaGraphExecDestroy(instance));
+	EXPECT_RT(cudaSuccess, cudaGraphDestroy(graph));
+	EXPECT_RT(cudaSuccess, cudaFree(memory));
+}
+
 /*
  * Names that a program built for the per-thread default stream imports: NULL is the thread's own
  * stream.

@@ -34,6 +34,9 @@ static cudaError_t translate(const char *call, CUgraphNodeParams *drivers,
 	case cudaGraphNodeTypeMemset:
 		drivers->memset.ctx = NULL;
 		return cudaSuccess;
+	case cudaGraphNodeTypeConditional:
+		drivers->conditional.ctx = NULL;
+		return cudaSuccess;
 	default:
 		return cudaSuccess;
 	}
@@ -51,6 +54,8 @@ static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph,
 						(const CUgraphEdgeData *)edges, count, &drivers));
 	if (error == cudaSuccess && params->type == cudaGraphNodeTypeMemAlloc)
 		params->alloc.dptr = (void *)(uintptr_t)drivers.alloc.dptr;
+	if (error == cudaSuccess && params->type == cudaGraphNodeTypeConditional)
+		params->conditional.phGraph_out = drivers.conditional.phGraph_out;
 	return error;
 }
 
@@ -76,4 +81,20 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t
 
 	return CALL(translate("cudaGraphExecNodeSetParams", &drivers, params) ?:
 		    error_of(cuGraphExecNodeSetParams(instance, node, &drivers)));
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+					     unsigned int initial, unsigned int flags)
+{
+	cuuint64_t created;
+	cudaError_t error;
+
+	if (!handle)
+		return CALL(refuse("cudaGraphConditionalHandleCreate", cudaErrorInvalidValue,
+				   "NULL output"));
+	error = CALL(error_of(cuGraphConditionalHandleCreate(&created, graph, NULL, initial,
+							     flags)));
+	if (error == cudaSuccess)
+		*handle = created;
+	return error;
 }

@@ -31,6 +31,14 @@ void capture_fail(struct capture *capture)
 	capture->failed = true;
 }
 
+/* The capture's graph ends, with graphs_lock held: the capture has failed. */
+void capture_lose(struct capture *capture)
+{
+	capture->failed = true;
+	capture->graph->capture = NULL;
+	capture->graph = NULL;
+}
+
 struct capture *capture_find(uint64_t id)
 {
 	struct capture *capture = first;

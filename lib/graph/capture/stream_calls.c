@@ -39,7 +39,8 @@ static CUresult graph_to_capture(CUgraph handle, bool own, struct graph **graph)
 	if (own)
 		return graph_new(graph);
 	result = graph_of(handle, graph);
-	if (result == CUDA_SUCCESS && ((*graph)->owner || (*graph)->capture))
+	if (result == CUDA_SUCCESS && ((*graph)->capture || ((*graph)->owner &&
+	    (*graph)->owner->params.type != CU_GRAPH_NODE_TYPE_CONDITIONAL)))
 		result = fail(CUDA_ERROR_INVALID_VALUE,
 			      "the graph is a child node's, or captured to already");
 	return result;

@@ -35,16 +35,6 @@ void instance_put(struct instance *instance)
 	free(instance);
 }
 
-/* A capture fails if the program uses its graph meanwhile. */
-static CUresult check_capture(const struct graph *graph)
-{
-	if (!graph->capture)
-		return CUDA_SUCCESS;
-	capture_fail(graph->capture);
-	return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-		    "a stream is captured to the graph: end that first");
-}
-
 /* @error: output, a node of a cycle, or NULL */
 CUresult graph_plan(CUgraph handle, struct plan **plan, CUgraphNode *error)
 {
@@ -54,8 +44,6 @@ CUresult graph_plan(CUgraph handle, struct plan **plan, CUgraphNode *error)
 	*error = NULL;
 	graphs_lock();
 	result = graph_of(handle, &graph);
-	if (result == CUDA_SUCCESS)
-		result = check_capture(graph);
 	if (result == CUDA_SUCCESS)
 		result = plan_new(graph, plan, error);
 	graphs_unlock();
@@ -70,9 +58,13 @@ static CUresult enter_graph(CUgraph handle)
 
 	graphs_lock();
 	result = graph_of(handle, &graph);
-	if (result == CUDA_SUCCESS && graph->memory_nodes && graph->instances)
+	if (result == CUDA_SUCCESS && graph->owner && graph->owner->condition)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
-			      "the graph allocates or frees, and has an instance already");
+			      "a conditional node's graph has no instance of its own");
+	if (result == CUDA_SUCCESS && graph->instances &&
+	    (graph->memory_nodes || graph->conditional_nodes))
+		result = fail(CUDA_ERROR_NOT_SUPPORTED,
+			      "one instance at a time: the graph allocates, frees or has conditions");
 	if (result == CUDA_SUCCESS)
 		graph->instances++;
 	graphs_unlock();
@@ -115,6 +107,9 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph, unsigned long lo
 	*error = NULL;
 	if (!handle || !graph)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (conditions_unused(graph))
+		return fail(CUDA_ERROR_INVALID_VALUE,
+			    "no conditional node has a handle of the graph");
 	result = graph_plan(graph, &plan, error);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -195,16 +190,20 @@ CUresult instantiate_with(CUgraphExec *handle, CUgraph graph,
 			  CUDA_GRAPH_INSTANTIATE_PARAMS *params, CUstream upload)
 {
 	CUgraphNode error = NULL;
+	bool unused = false;
 	CUresult result;
 
 	if (!params)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	result = check_params(params, upload);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
+		unused = handle && graph && conditions_unused(graph);
 		result = instantiate(handle, graph, params->flags, &error);
+	}
 	params->hErrNode_out = error;
 	params->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS :
 			     error ? CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE :
+			     unused ? CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED :
 				     CUDA_GRAPH_INSTANTIATE_ERROR;
 	return result;
 }

@@ -38,6 +38,7 @@ void plan_put(struct plan *plan)
 	for (uint32_t i = 0; i < plan->count; i++)
 		step_free(&plan->steps[i]);
 	uses_free(&plan->objects);
+	conditions_put(&plan->conditions);
 	free(plan->steps);
 	free(plan->after);
 	free(plan->order);
@@ -59,10 +60,35 @@ struct step *plan_step(const struct plan *plan, CUgraphNode node)
 	const struct by_node *found = bsearch(&key, plan->by_node, plan->by_node_count,
 					      sizeof(key), plan_compare);
 
-	return found ? &plan->steps[found->step] : NULL;
+	if (found)
+		return &plan->steps[found->step];
+	for (uint32_t i = 0; i < plan->count; i++) {
+		struct step *step = &plan->steps[i], *inner = NULL;
+		uint32_t bodies = step->bodies ? step->params.conditional.size : 0;
+
+		for (uint32_t k = 0; k < bodies && !inner; k++)
+			inner = plan_step(step->bodies[k], node);
+		if (inner)
+			return inner;
+	}
+	return NULL;
 }
 
-static CUresult plan_fill(struct plan *plan, const struct graph *graph)
+static CUresult plan_bodies(struct step *step, const struct node *node, CUgraphNode *error)
+{
+	uint32_t size = node->params.conditional.size;
+	CUresult result = CUDA_SUCCESS;
+
+	step->condition = condition_get(node->condition);
+	step->bodies = calloc(size, sizeof(*step->bodies));
+	if (!step->bodies)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	for (uint32_t i = 0; i < size && result == CUDA_SUCCESS; i++)
+		result = plan_new(node->bodies[i], &step->bodies[i], error);
+	return result;
+}
+
+static CUresult plan_fill(struct plan *plan, const struct graph *graph, CUgraphNode *error)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -76,7 +102,9 @@ static CUresult plan_fill(struct plan *plan, const struct graph *graph)
 									  node->first };
 		result = step_fill(step, &node->params, node->memory);
 		if (result == CUDA_SUCCESS && node->child)
-			result = plan_fill(plan, node->child);
+			result = plan_fill(plan, node->child, error);
+		if (result == CUDA_SUCCESS && node->condition)
+			result = plan_bodies(step, node, error);
 	}
 	return result;
 }
@@ -108,6 +136,16 @@ CUresult plan_look(struct plan *plan)
 	return CUDA_SUCCESS;
 }
 
+/* A capture fails if the program uses its graph, or a graph around it, meanwhile. */
+static CUresult check_capture(const struct graph *graph)
+{
+	if (!graph->capture)
+		return CUDA_SUCCESS;
+	capture_fail(graph->capture);
+	return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+		    "a stream is captured to the graph: end that first");
+}
+
 /*
  * With graphs_lock held. @error: output, a node of a cycle, or NULL. The caller calls
  * plan_look().
@@ -116,17 +154,21 @@ CUresult plan_new(const struct graph *graph, struct plan **out, CUgraphNode *err
 {
 	uint32_t count = 0, cycle;
 	struct plan *plan;
-	CUresult result = plan_number(graph, &count);
+	CUresult result = check_capture(graph);
 
 	*error = NULL;
+	if (result == CUDA_SUCCESS)
+		result = plan_number(graph, &count);
 	if (result != CUDA_SUCCESS)
 		return result;
 	plan = plan_alloc(count);
 	if (!plan)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
-	result = plan_fill(plan, graph);
+	result = plan_fill(plan, graph, error);
 	if (result == CUDA_SUCCESS)
 		result = uses_copy(&plan->objects, &graph->objects);
+	if (result == CUDA_SUCCESS)
+		result = conditions_copy(&plan->conditions, graph, NULL);
 	if (result == CUDA_SUCCESS) {
 		result = plan_connect(plan, graph, &cycle);
 		if (cycle != NO_STEP)
@@ -158,6 +200,8 @@ CUresult plan_copy(const struct plan *plan, struct plan **out)
 	copy->after = malloc((count_after(plan) + 1) * sizeof(*copy->after));
 	result = copy->after ? uses_copy(&copy->objects, &plan->objects) :
 			       fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	if (result == CUDA_SUCCESS)
+		result = conditions_copy(&copy->conditions, NULL, &plan->conditions);
 	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
 		result = step_copy(&copy->steps[i], &plan->steps[i]);
 	if (result != CUDA_SUCCESS) {

@@ -2,7 +2,8 @@
 /*
  * A plan is the work of a launch: the nodes of a graph and of its child graphs as one list of
  * steps, numbered as their nodes were added. A child node becomes two steps around those of its
- * graph, which do nothing. A plan that has a second reference does not change.
+ * graph, which do nothing. A conditional node is one step, which has plans of its graphs: they
+ * neither wait nor have events or memory. A plan that has a second reference does not change.
  */
 #ifndef MEMCAST_GRAPH_PLAN_H
 #define MEMCAST_GRAPH_PLAN_H
@@ -21,6 +22,8 @@ struct step {
 	uint32_t record;		/* the step whose record of an event it waits for */
 	struct memory *memory;
 	struct event *event;
+	struct condition *condition;
+	struct plan **bodies;		/* a conditional node's, params.conditional.size of them */
 	union {
 		struct layers layers;
 		struct memcast_fill fill;
@@ -43,6 +46,7 @@ struct plan {
 	uint32_t events, memory_steps;	/* number of steps with an event, and with a memory */
 	bool waits;			/* some step may have to wait */
 	struct uses objects;
+	struct conditions conditions;	/* of the graph */
 };
 
 /* plan.c */

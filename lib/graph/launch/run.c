@@ -7,7 +7,45 @@
 #include "launch/node.h"
 #include "plan.h"
 
-static CUresult do_step(const struct step *step)
+static CUresult do_step(const struct step *step, struct stream *stream);
+
+/* Does a conditional node's graph, whose steps neither wait nor have events. */
+static CUresult do_body(const struct plan *plan, struct stream *stream)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
+		result = do_step(&plan->steps[plan->order[i]], stream);
+	return result;
+}
+
+static CUresult do_condition(const struct step *step, struct stream *stream)
+{
+	const CUDA_CONDITIONAL_NODE_PARAMS *params = &step->params.conditional;
+	unsigned int value = condition_value(step->condition);
+	CUresult result = CUDA_SUCCESS;
+
+	switch (params->type) {
+	case CU_GRAPH_COND_TYPE_IF:
+		value = !value;
+		break;
+	case CU_GRAPH_COND_TYPE_SWITCH:
+		break;
+	case CU_GRAPH_COND_TYPE_WHILE:
+		/* a failure in the context, its end, or the end of the process end a loop, too */
+		while (condition_value(step->condition) && result == CUDA_SUCCESS) {
+			result = do_body(step->bodies[0], stream);
+			if (result == CUDA_SUCCESS)
+				result = stream->set->error;
+			if (result == CUDA_SUCCESS)
+				result = library_ready();
+		}
+		return result;
+	}
+	return value < params->size ? do_body(step->bodies[value], stream) : CUDA_SUCCESS;
+}
+
+static CUresult do_step(const struct step *step, struct stream *stream)
 {
 	struct memcast_fill fill;
 
@@ -24,13 +62,16 @@ static CUresult do_step(const struct step *step)
 	case CU_GRAPH_NODE_TYPE_HOST:
 		step->params.host.fn(step->params.host.userData);
 		return CUDA_SUCCESS;
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return do_condition(step, stream);
 	default:
 		return CUDA_SUCCESS;
 	}
 }
 
 /* @done: output, is the whole step done? If not, it is tried again. */
-static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
+static CUresult try_step(struct launch *launch, struct stream *stream, uint32_t number,
+			 bool *done)
 {
 	const struct step *step = &launch->plan->steps[number];
 	CUresult unused, result;
@@ -52,12 +93,12 @@ static CUresult try_step(struct launch *launch, uint32_t number, bool *done)
 			*done = fence_done(launch->fences[number], &unused);
 		return CUDA_SUCCESS;
 	default:
-		return do_step(step);
+		return do_step(step, stream);
 	}
 }
 
 /* Looks once at all steps. @left: how many are not done */
-static CUresult look_at_all(struct launch *launch, uint32_t *left)
+static CUresult look_at_all(struct launch *launch, struct stream *stream, uint32_t *left)
 {
 	struct plan *plan = launch->plan;
 	CUresult result = CUDA_SUCCESS;
@@ -69,7 +110,7 @@ static CUresult look_at_all(struct launch *launch, uint32_t *left)
 
 		if (launch->progress[number].before)
 			continue;
-		result = try_step(launch, number, &done);
+		result = try_step(launch, stream, number, &done);
 		if (result != CUDA_SUCCESS || !done)
 			continue;
 		launch->progress[number].before = NO_STEP;
@@ -104,7 +145,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 		uint32_t before = left;
 
 		pause_begin(&pause);
-		result = look_at_all(launch, &left);
+		result = look_at_all(launch, stream, &left);
 		if (left < before) {
 			pause_end(&pause);
 		} else if (result == CUDA_SUCCESS) {
@@ -120,15 +161,28 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 	return result;
 }
 
+/* Conditions get the values that a launch begins with. */
+static void plan_begin(const struct plan *plan)
+{
+	conditions_reset(&plan->conditions);
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct step *step = &plan->steps[i];
+
+		for (uint32_t k = 0; step->bodies && k < step->params.conditional.size; k++)
+			plan_begin(step->bodies[k]);
+	}
+}
+
 CUresult launch_run(struct launch *launch, struct stream *stream)
 {
 	struct plan *plan = launch->plan;
 	CUresult result = CUDA_SUCCESS;
 	bool done;
 
+	plan_begin(plan);
 	if (plan->waits)
 		return run_waiting(launch, stream);
 	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
-		result = try_step(launch, plan->order[i], &done);
+		result = try_step(launch, stream, plan->order[i], &done);
 	return result;
 }

@@ -70,6 +70,23 @@ static void disown(struct step *step)
 	step->params.type = CU_GRAPH_NODE_TYPE_EMPTY;
 	step->memory = NULL;
 	step->event = NULL;
+	step->condition = NULL;
+	step->bodies = NULL;
+}
+
+/* Copies the plans of a conditional node's graphs. */
+static CUresult copy_bodies(struct step *to, const struct step *from)
+{
+	uint32_t size = from->params.conditional.size;
+	CUresult result = CUDA_SUCCESS;
+
+	to->condition = condition_get(from->condition);
+	to->bodies = calloc(size, sizeof(*to->bodies));
+	if (!to->bodies)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
+	for (uint32_t i = 0; i < size && result == CUDA_SUCCESS; i++)
+		result = plan_copy(from->bodies[i], &to->bodies[i]);
+	return result;
 }
 
 /* Copies a step. It does not look up the context and the event again: they may have ended. */
@@ -93,7 +110,7 @@ CUresult step_copy(struct step *to, const struct step *from)
 	to->params = params;
 	to->memory = from->memory ? memory_get(from->memory) : NULL;
 	to->event = from->event ? event_reference(from->event) : NULL;
-	return CUDA_SUCCESS;
+	return from->bodies ? copy_bodies(to, from) : CUDA_SUCCESS;
 }
 
 /* On failure the step is unchanged. */
@@ -123,5 +140,11 @@ void step_free(struct step *step)
 		event_put(step->event);
 	if (step->memory)
 		memory_put(step->memory);
+	for (uint32_t i = 0; step->bodies && i < step->params.conditional.size; i++)
+		if (step->bodies[i])
+			plan_put(step->bodies[i]);
+	free(step->bodies);
+	if (step->condition)
+		condition_put(step->condition);
 	params_free(&step->params);
 }

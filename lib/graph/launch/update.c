@@ -33,7 +33,8 @@ static CUresult step_of(const struct plan *plan, CUgraphNode node, struct step *
 static bool instance_can_be_set(CUgraphNodeType type)
 {
 	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
-	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
+	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE &&
+	       type != CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
 /* With the instance's lock held */
@@ -165,6 +166,8 @@ struct difference {
 	CUgraphNode node;		/* of the new graph */
 };
 
+static struct difference compare_whole(const struct plan *plan, const struct plan *new);
+
 /* Return: the first difference that keeps a new plan from replacing some steps, or none */
 static struct difference instance_compare(const struct plan *plan, uint32_t first, uint32_t count,
 					  const struct plan *new, uint32_t *marks)
@@ -180,14 +183,52 @@ static struct difference instance_compare(const struct plan *plan, uint32_t firs
 		    !same_edges(plan, first, new, i, marks))
 			return (struct difference) {
 				CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, new->steps[i].node };
-	for (uint32_t i = 0; i < count; i++)
-		if (params_may_replace(&plan->steps[first + i].params, &new->steps[i].params))
+	for (uint32_t i = 0; i < count; i++) {
+		const struct step *step = &plan->steps[first + i];
+
+		if (params_may_replace(&step->params, &new->steps[i].params))
 			return (struct difference) {
 				CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->steps[i].node };
+		for (uint32_t k = 0; step->bodies && k < step->params.conditional.size; k++) {
+			struct difference inner = compare_whole(step->bodies[k],
+								new->steps[i].bodies[k]);
+
+			if (inner.result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+				return inner;
+		}
+	}
 	return (struct difference) { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
 }
 
-/* Exchanges what two steps do; their places in their plans stay. */
+static struct difference compare_whole(const struct plan *plan, const struct plan *new)
+{
+	uint32_t *marks = calloc(plan->count + 1, sizeof(*marks));
+	struct difference difference = { CU_GRAPH_EXEC_UPDATE_ERROR, NULL };
+
+	if (marks)
+		difference = instance_compare(plan, 0, plan->count, new, marks);
+	free(marks);
+	return difference;
+}
+
+/* Exchanges what two plans keep alive. */
+static void exchange_kept(struct plan *plan, struct plan *with)
+{
+	struct conditions conditions = plan->conditions;
+	struct uses objects = plan->objects;
+
+	plan->conditions = with->conditions;
+	with->conditions = conditions;
+	plan->objects = with->objects;
+	with->objects = objects;
+}
+
+static void exchange_bodies(struct step *step, struct step *with);
+
+/*
+ * Exchanges what two steps do; their places in their plans stay. The steps of a conditional node's
+ * graphs are exchanged one by one, as their places stay, too.
+ */
 static void exchange(struct step *step, struct step *with)
 {
 	struct step before = *step;
@@ -199,6 +240,28 @@ static void exchange(struct step *step, struct step *with)
 	step->after = before.after;
 	step->after_count = before.after_count;
 	*with = before;
+	exchange_bodies(step, with);
+}
+
+static void exchange_bodies(struct step *step, struct step *with)
+{
+	struct plan **bodies = step->bodies;
+
+	step->bodies = with->bodies;
+	with->bodies = bodies;
+	for (uint32_t i = 0; step->bodies && i < step->params.conditional.size; i++) {
+		struct plan *to = step->bodies[i], *from = with->bodies[i];
+
+		exchange_kept(to, from);
+		for (uint32_t k = 0; k < to->count; k++)
+			exchange(&to->steps[k], &from->steps[k]);
+	}
+}
+
+/* Is a step of the plan itself, not of a conditional node's graph? */
+static bool is_step_of(const struct plan *plan, const struct step *step)
+{
+	return (uintptr_t)step - (uintptr_t)plan->steps < plan->count * sizeof(*step);
 }
 
 /*
@@ -219,6 +282,9 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 		result = step_of(instance->plan, child, &step);
 		if (result == CUDA_SUCCESS && step->params.type != CU_GRAPH_NODE_TYPE_GRAPH)
 			result = fail(CUDA_ERROR_INVALID_VALUE, "not a child node");
+		else if (result == CUDA_SUCCESS && !is_step_of(instance->plan, step))
+			result = fail(CUDA_ERROR_NOT_SUPPORTED,
+				      "child graphs in those of conditional nodes stay as they are");
 		if (result != CUDA_SUCCESS)
 			return result;
 		first = step - instance->plan->steps + 1;
@@ -232,19 +298,17 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
 	}
 	*difference = instance_compare(instance->plan, first, count, new, marks);
-	if (difference->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+	if (difference->result == CU_GRAPH_EXEC_UPDATE_ERROR)
+		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
+	else if (difference->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
 		result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	else
 		result = own_plan(instance, &plan);
 	if (result == CUDA_SUCCESS) {
 		for (uint32_t i = 0; i < count; i++)
 			exchange(&plan->steps[first + i], &new->steps[i]);
-		if (!child) {
-			struct uses before = plan->objects;
-
-			plan->objects = new->objects;
-			new->objects = before;
-		}
+		if (!child)
+			exchange_kept(plan, new);
 		if (plan->events)
 			plan_resolve(plan, room);
 		give_plan(instance, plan);

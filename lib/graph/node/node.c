@@ -72,6 +72,9 @@ static CUresult take_child(struct node *node, struct graph *graph)
 		return result;
 	if (child == graph)
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph in itself");
+	if (child->conditional_nodes)
+		return fail(CUDA_ERROR_NOT_SUPPORTED,
+			    "graphs with conditional nodes are no child graphs");
 	if (child->memory_nodes && !move)
 		return fail(CUDA_ERROR_NOT_SUPPORTED,
 			    "graphs that allocate or free cannot be copied");
@@ -155,6 +158,10 @@ CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *
 	append(graph, node);
 	if (node->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
 		result = take_child(node, graph);
+	if (node->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		result = condition_insert(node, graph);
+	if (result == CUDA_SUCCESS)
+		result = condition_allows(graph, node);
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
 		result = edge_add(node_find(dependencies[i]), node);
 	if (result == CUDA_SUCCESS)
@@ -165,6 +172,7 @@ CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *
 	}
 	edges_drop(node);
 	leave_child(node);
+	condition_leave(node);
 	take_out(node);
 	if (frees)
 		memory_remove_free(node->memory, graph);
@@ -193,6 +201,8 @@ CUresult node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *
 		*handle = node->handle;
 		if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
 			params->alloc.dptr = node->params.alloc.dptr;
+		if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+			params->conditional.phGraph_out = node->params.conditional.phGraph_out;
 	}
 	graphs_unlock();
 	if (result != CUDA_SUCCESS)
@@ -237,7 +247,8 @@ CUresult node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNodeParams *p
 static bool node_can_be_set(CUgraphNodeType type)
 {
 	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
-	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE;
+	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE &&
+	       type != CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
 CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
@@ -287,6 +298,11 @@ static CUresult node_destroy(CUgraphNode handle)
 	if (result == CUDA_SUCCESS && node->graph->memory_nodes)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "graphs that allocate or free keep their nodes");
+	for (uint32_t i = 0; result == CUDA_SUCCESS && node->bodies &&
+	     i < node->params.conditional.size; i++)
+		if (condition_captured(node->bodies[i]))
+			result = fail(CUDA_ERROR_INVALID_VALUE,
+				      "a stream is captured to the node: end that first");
 	if (result == CUDA_SUCCESS) {
 		edges_drop(node);
 		take_out(node);

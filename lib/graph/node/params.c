@@ -138,12 +138,12 @@ CUresult params_check(CUgraphNodeParams *params)
 		return check_memops(&params->memOp);
 	case CU_GRAPH_NODE_TYPE_KERNEL:
 		return kernel_node_check(params);
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return condition_check(&params->conditional);
 	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
 	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
 		return fail(CUDA_ERROR_NOT_SUPPORTED,
-			    "type %d: external semaphores and conditions are not supported",
-			    params->type);
+			    "type %d: external semaphores are not supported", params->type);
 	default:
 		return fail(CUDA_ERROR_INVALID_VALUE, "no type %d", params->type);
 	}
@@ -163,7 +163,10 @@ static CUresult copy_array(void *pointer, size_t count, size_t size)
 	return CUDA_SUCCESS;
 }
 
-/* Copies parameters and the arrays that they point to, but not the program's own memory. */
+/*
+ * Copies parameters and the arrays that they point to, but not the program's own memory. A
+ * conditional node makes its own graphs.
+ */
 CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -177,6 +180,8 @@ CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 	if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
 		result = copy_array(&to->alloc.accessDescs, to->alloc.accessDescCount,
 				    sizeof(*to->alloc.accessDescs));
+	if (from->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		to->conditional.phGraph_out = NULL;
 	if (result != CUDA_SUCCESS)
 		to->type = CU_GRAPH_NODE_TYPE_EMPTY;	/* nothing to free */
 	return result;
@@ -190,6 +195,8 @@ void params_free(CUgraphNodeParams *params)
 		free(params->memOp.paramArray);
 	if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
 		free((void *)params->alloc.accessDescs);
+	if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		free(params->conditional.phGraph_out);
 }
 
 static CUresult changes(const char *what)
@@ -236,6 +243,11 @@ CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParam
 		return now->alloc.dptr == new->alloc.dptr ? CUDA_SUCCESS : changes("the memory");
 	case CU_GRAPH_NODE_TYPE_MEM_FREE:
 		return now->free.dptr == new->free.dptr ? CUDA_SUCCESS : changes("the memory");
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return now->conditional.type == new->conditional.type &&
+		       now->conditional.size == new->conditional.size &&
+		       now->conditional.ctx == new->conditional.ctx ? CUDA_SUCCESS :
+			changes("a condition's type, size or context");
 	default:
 		return CUDA_SUCCESS;
 	}

@@ -149,6 +149,10 @@ static bool system_call(struct translator *t, const struct symbol *symbol,
 									     TYPE_B64)));
 	} else if (word_is(&name, "free")) {
 		call_run(t, "free", "v:p", pointer_in(t, list, 0));
+	} else if (word_is(&name, "cudaGraphSetConditional")) {
+		name_thread(t);
+		call_run(t, "condition", "v:li", value_in(t, list, 0, TYPE_B64),
+			 value_in(t, list, 1, TYPE_B32));
 	} else if (word_is(&name, "__assertfail")) {
 		name_thread(t);
 		call_run(t, "assertfail", "v:ppipl", pointer_in(t, list, 0), pointer_in(t, list, 1),

@@ -10,7 +10,7 @@ const struct ptx_run_name ptx_run_names[] = {
 	NAME(cluster_arrive), NAME(cluster_wait), NAME(bar_warp_sync), NAME(vote), NAME(shfl),
 	NAME(match_any), NAME(match_all), NAME(redux), NAME(elect), NAME(activemask),
 	NAME(cuts), NAME(gather), NAME(together), NAME(view), NAME(view_holds), NAME(bulk_check),
-	NAME(host), NAME(vprintf), NAME(malloc), NAME(free), NAME(assertfail),
+	NAME(host), NAME(vprintf), NAME(malloc), NAME(free), NAME(assertfail), NAME(condition),
 	NAME(access), NAME(order), NAME(locals), NAME(local), NAME(locals_end), NAME(stack_taken),
 	{}
 };

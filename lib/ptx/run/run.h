@@ -230,6 +230,8 @@ void ptx_run_free(struct ptx_thread *thread, void *memory);
 void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const char *file,
 			uint32_t line, const char *function, uint64_t character);
 
+void ptx_run_condition(struct ptx_thread *thread, uint64_t handle, uint32_t value);
+
 /*
  * What code has for MEMCAST_PTX_CHECK: before an access of @bytes, 0: none; @kind: mask of
  * PTX_ACCESS_…; @value: what is stored, if the mask says so

@@ -103,6 +103,15 @@ void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t by
 			 address, thread->window + thread->window_bytes);
 }
 
+void ptx_run_condition(struct ptx_thread *thread, uint64_t handle, uint32_t value)
+{
+	const struct ptx_run_host *host = thread->block->runner->grid->launch->host;
+
+	if (!host->condition || !host->condition(handle, value))
+		run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED,
+			 "cudaGraphSetConditional(%#lx): no graph has such a condition", handle);
+}
+
 struct text {
 	FILE *file;
 	const struct ptx_launch *launch;
