@@ -35,7 +35,7 @@ installed_libs := $(libcuda:%.so=) $(companion_libs)
 # Scripts that are commands, and the files that they read in folders beside them
 scripts		:= $(wildcard tools/memcast-*)
 commands	:= $(scripts:tools/%=%)
-script_parts	:= $(wildcard tools/*/*.sh tools/kernel/config/*.config tools/vm/module/*)
+script_parts	:= $(wildcard tools/*/*.sh tools/vm/*.py tools/kernel/config/*.config tools/vm/module/*)
 
 # schemas of the JSON of memcast-smi, whose help says where the schemas are
 schemas		:= docs/memcast-smi.schema.json docs/stack/memcast-smi-topo.schema.json

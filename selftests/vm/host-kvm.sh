@@ -7,8 +7,9 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/script/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-mkdir "$temp/bin"
-touch "$temp/device" "$temp/base" "$temp/said"
+mkdir -p "$temp/bin" "$temp/build/tools"
+touch "$temp/device" "$temp/said" "$temp/build/tools/vm-init"
+touch -d tomorrow "$temp/build/tools/vm-base.cpio"
 
 # qemu COMMAND: makes a false QEMU, which notes its arguments and runs the command
 qemu() {
@@ -20,18 +21,19 @@ qemu() {
 
 # chosen CACHE DEVICE: prints the options with which memcast-vm starts QEMU
 chosen() {
-	# shellcheck disable=SC2016
-	PATH="$temp/bin:$PATH" bash -Eeuo pipefail -c '
-		build=build tools=build/tools base=$2/base cache=$2/$3 temp=$2 verbose= keep_log= release=6.12-played
-		vmlinuz=vmlinuz module= cpus=2 icount= append= settings=()
-		kernel=6.12 wanted_arch=
-		say() { echo "$*" >>"$temp/said"; }
-		. tools/vm/processors.sh
-		. tools/vm/boot.sh
-		choose_arch
-		kvm_device=$1
-		choose_processors
-		echo "${accel[*]}"' - "$2" "$temp" "$1" 2>>"$temp/said"
+	PATH="$temp/bin:$PATH" /usr/bin/python3 -IBc 'import sys
+sys.path.insert(0, "tools")
+from vm import host, machine, options, pack, processors
+device, temp, cache = sys.argv[1:]
+place = host.Place("tools", f"{temp}/{cache}")
+place.tools = "build/tools"
+place.build = temp + "/build"
+made = machine.Machine(options.Options(["true"], place), place)
+made.temp, made.kvm_device, made.release, made.vmlinuz = temp, device, "6.12-played", "vmlinuz"
+made.words = made.processors.words
+made.pack = pack.Pack(made)
+processors.accelerate(made)
+print(*made.accel)' "$2" "$temp" "$1" 2>>"$temp/said"
 }
 
 # chooses WORDS CACHE DEVICE: memcast-vm chooses options that begin with WORDS
@@ -45,12 +47,9 @@ chooses() {
 calls() { [ "$(grep -c . "$temp/calls" 2>/dev/null || true)" = "${1#0}" ]; }
 verdict() { [ "$(cat "$temp/$1"/kvm/*-6.12-played)" = "$2" ]; }
 
-# QEMU's status at the end of a machine of this computer's processors
-# shellcheck disable=SC2034	# for choose_arch
-kernel=6.12 wanted_arch='' icount='' passed='' qemu_program=''
-# shellcheck source=tools/vm/processors.sh
-. tools/vm/processors.sh
-choose_arch
+# QEMU, and its status at the end of a machine of this computer's processors
+qemu_program=qemu-system-x86_64 passed=85
+[ "$(uname -m)" != aarch64 ] || qemu_program=qemu-system-aarch64 passed=0
 kvm='-accel kvm -cpu host' emulated='-accel tcg,thread=multi'
 
 plan kvm 7

@@ -112,13 +112,13 @@ exec_waits_for_the_name() {
 		slow named && kill -CONT $client && connected $client && kill -0 $client || return
 	kill "$runner" && status 125 wait $client && ! grep -q 'no machine named' waits
 }
-# A first run fetches its kernel and builds its module before it boots: here its cpio waits until
+# A first run fetches its kernel and builds its module before it boots: here its ldd waits until
 # exec has said what it waits for.
 exec_waits_for_what_comes_before_the_boot() {
 	local client first
 	mkdir -p bin &&
 		printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.1; done\nexec %s "$@"\n' \
-		"$temp" "$(type -P cpio)" >bin/cpio && chmod +x bin/cpio
+		"$temp" "$(type -P ldd)" >bin/ldd && chmod +x bin/ldd
 	PATH=$temp/bin:$PATH "$vm" --no-module --name early --limit 300 -- \
 		sh -c 'until [ -e /tmp/end ]; do sleep 0.1; done' </dev/null &
 	first=$!

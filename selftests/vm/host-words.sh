@@ -43,16 +43,21 @@ status=0
 check no_room_for_pools told 'memcast-vm: --memory gives .* its 224 MiB$'
 check no_other_words [ "$(grep -c ':[0-9]* failed: ' "$temp/err")" -eq 0 ]
 
+# memory AVAILABLE OPTION…: prints how much memory a machine with these options has where this
+# computer has so many MiB, and the machine's files have 1 MiB
+memory() {
+	/usr/bin/python3 -IBc 'import sys
+sys.path.insert(0, "tools")
+from vm import host, machine, options
+asked = options.Options([*sys.argv[2:], "true"], host.Place("tools", "/nowhere"))
+print(machine.choose_memory(asked, "6.12", 1 << 20, lambda: int(sys.argv[1])))' "$@"
+}
 # The pools, Linux's description of pages, what the module leaves free, and 400 MiB for all else
-enough() (
-	# shellcheck disable=SC2034	# for choose_memory
-	build=$temp cache=$temp pool_mib=1024 devices=4 params=() hosts='' release=6.12 memory=''
-	truncate -s 1M "$temp/files.cpio"
-	# shellcheck source=tools/vm/boot.sh
-	. tools/vm/boot.sh
-	choose_memory
+enough() {
+	local memory
+	memory=$(memory 64000 --pool-mib 1024 --devices 4)
 	[ $((memory - memory / 64 - memory / 16 - 4096)) -ge 400 ]
-)
+}
 check memory_for_large_pools enough
 
 # Without --pool-mib a device has an H100's memory, and the machine half of what this computer has.
@@ -74,18 +79,9 @@ status=0
 "$vm" --memory 768 --env CUDA_LOG_FILE=stderr -- "$temp/touches" 2>"$temp/err" </dev/null || status=$?
 check large_pools [ $status -eq 0 ]
 check pools_past_the_memory told 'memcast-vm: programs touched more .* --memory gives .* its 768 MiB$'
-by_the_computer() (
-	# shellcheck disable=SC2034	# for choose_memory
-	build=$temp cache=$temp pool_mib='' devices=4 params=() hosts='' release=6.12 module=yes
-	# shellcheck source=tools/vm/boot.sh
-	. tools/vm/boot.sh
-	for word in '64000 6144' '8000 4000' '100 834'; do
-		# shellcheck disable=SC2317	# choose_memory calls it
-		available_mib() { echo "${word% *}"; }
-		choose_memory
-		[ "$memory" -eq "${word#* }" ] || return
-	done
-)
+by_the_computer() {
+	[ "$(memory 64000) $(memory 8000) $(memory 100)" = '6144 4000 834' ]
+}
 check memory_of_the_computer by_the_computer
 
 # nvidia-smi is memcast-smi where there is no other.

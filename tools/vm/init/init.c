@@ -301,7 +301,7 @@ int main(void)
 	mount_all();
 	expect_no_report_yet();
 	log_line("memcast-vm: init\n");
-	/* kvm_works() in boot.sh only tries whether the machine gets here. */
+	/* kvm_works() in processors.py only tries whether the machine gets here. */
 	if (!access("/memcast-vm/probe", F_OK))
 		end();
 
