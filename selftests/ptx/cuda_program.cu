@@ -75,6 +75,24 @@ static __global__ void warps(int *out, int count)
 	atomicMax(&out[2], odd);
 	if (i == 31)
 		out[3] = __popc(__ballot_sync(1U << 31, 1)) + __shfl_xor_sync(1U << 31, 6, 0);
+	if (i < 32) {
+		unsigned int lanes = __match_all_sync(0xffffffff, 5, &odd);
+
+		atomicAdd(&out[4], lanes == 0xffffffff && odd == 1);
+		lanes = __match_all_sync(0xffffffff, (long long)i << 32, &odd);
+		atomicAdd(&out[5], !lanes && !odd);
+	}
+}
+
+static __global__ void numbers(unsigned int *out)
+{
+	out[0] = __dp4a(0x01020304, 0x05060708, 10);
+	out[1] = __dp4a(0xff000000U, 0x02000000U, 1U);
+	out[2] = __dp2a_lo(0x00020003, 0x05060708, 1);
+	out[3] = __dp2a_hi(0x00020003, 0x05060708, 1);
+	out[4] = __funnelshift_lc(1, 2, 32);
+	out[5] = __funnelshift_rc(1, 2, 40);
+	__stcg((float *)&out[6], 1);
 }
 
 static __global__ void tiles(int *out)
@@ -233,12 +251,18 @@ static bool do_sum(int *memory)
 
 static bool do_warps(int *memory)
 {
-	int host[4];
+	static const unsigned int right[7] = { 80, 511, 39, 29, 1, 2, 0x3f800000 };
+	int host[7];
 
 	MUST(cudaMemset(memory, 0, sizeof(host)));
 	warps<<<1, 96>>>(memory, 64);
 	MUST(cudaMemcpy(host, memory, sizeof(host), cudaMemcpyDeviceToHost));
-	return host[0] == 63 * 64 / 2 && host[1] == 1 && host[2] == 32 && host[3] == 7;
+	if (host[0] != 63 * 64 / 2 || host[1] != 1 || host[2] != 32 || host[3] != 7 ||
+	    host[4] != 32 || host[5] != 32)
+		return false;
+	numbers<<<1, 1>>>((unsigned int *)memory);
+	MUST(cudaMemcpy(host, memory, sizeof(host), cudaMemcpyDeviceToHost));
+	return !memcmp(host, right, sizeof(host));
 }
 
 static bool do_tiles(int *memory)

@@ -38,7 +38,7 @@ template <class T> inline __device__ T name(const T *from)				\
 	return *from;									\
 }
 #define MEMCAST_STORE(name)								\
-template <class T> inline __device__ void name(T *to, T value)				\
+template <class T, class V> inline __device__ void name(T *to, V value)			\
 {											\
 	*to = value;									\
 	asm volatile("" ::: "memory");							\
@@ -71,7 +71,10 @@ inline __device__ void __nanosleep(unsigned int ns)
 	asm volatile("nanosleep.u32 %0;" :: "r"(ns) : "memory");
 }
 
-/* The upper word of 8 bytes that are shifted to the left by 0 to 31, the lower one to the right */
+/*
+ * The upper word of 8 bytes that are shifted to the left, the lower one to the right: by 0 to 31 bits,
+ * or by 32 and less (clamped)
+ */
 #define MEMCAST_SHIFT(name, instruction)						\
 inline __device__ unsigned int name(unsigned int low, unsigned int high, unsigned int by)	\
 {											\
@@ -81,6 +84,24 @@ inline __device__ unsigned int name(unsigned int low, unsigned int high, unsigne
 
 MEMCAST_SHIFT(__funnelshift_l, "shf.l.wrap.b32")
 MEMCAST_SHIFT(__funnelshift_r, "shf.r.wrap.b32")
+MEMCAST_SHIFT(__funnelshift_lc, "shf.l.clamp.b32")
+MEMCAST_SHIFT(__funnelshift_rc, "shf.r.clamp.b32")
 #undef MEMCAST_SHIFT
+
+/* Sums of products of a's bytes, or halves, and b's bytes: dp2a takes b's lower or upper two */
+#define MEMCAST_DOT(name, type, instruction)					\
+inline __device__ type name(type a, type b, type sum)					\
+{											\
+	asm(instruction " %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));		\
+	return sum;									\
+}
+
+MEMCAST_DOT(__dp4a, int, "dp4a.s32.s32")
+MEMCAST_DOT(__dp4a, unsigned int, "dp4a.u32.u32")
+MEMCAST_DOT(__dp2a_lo, int, "dp2a.lo.s32.s32")
+MEMCAST_DOT(__dp2a_lo, unsigned int, "dp2a.lo.u32.u32")
+MEMCAST_DOT(__dp2a_hi, int, "dp2a.hi.s32.s32")
+MEMCAST_DOT(__dp2a_hi, unsigned int, "dp2a.hi.u32.u32")
+#undef MEMCAST_DOT
 
 #endif /* MEMCAST_CLANG_MEMORY_H */

@@ -92,4 +92,18 @@ template <class T> inline __device__ unsigned int __match_any_sync(unsigned int 
 	return lanes;
 }
 
+/* All lanes of the mask if all have the same bits, else 0; *@same: output, 1 or 0 */
+template <class T> inline __device__ unsigned int __match_all_sync(unsigned int mask, T value,
+								   int *same)
+{
+	unsigned long long bits = 0;
+	unsigned int lanes;
+
+	static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a value of 4 or 8 bytes");
+	__builtin_memcpy(&bits, &value, sizeof(T));
+	asm volatile("{ .reg .pred p; match.all.sync.b64 %0|p, %2, %3; selp.s32 %1, 1, 0, p; }"
+		     : "=r"(lanes), "=r"(*same) : "l"(bits), "r"(mask));
+	return lanes;
+}
+
 #endif /* MEMCAST_CLANG_WARP_H */
