@@ -21,8 +21,12 @@
 
 #define IMPORTERS	64
 #define BYTES		(2 * CHUNK)
-/* Importers' pages span the border of two chunks, with an unwritten page after each */
-#define PLACE(number)	(CHUNK - IMPORTERS * PAGE + (number) * 2 * PAGE)
+#define OWN		(PAGE < 16384 ? PAGE : 16384)
+/*
+ * Importers' pages span the border of two chunks, with an unwritten page after each. Of pages of
+ * 64 KiB, two importers have one, else all would not fit two chunks.
+ */
+#define PLACE(number)	(CHUNK - IMPORTERS * OWN + (number) * 2 * OWN)
 
 static sem_t may_map;
 /* With DMA_API_DEBUG, all importers attach, but only a few map at a time. */
@@ -173,7 +177,7 @@ static void *look_on(void *data)
 					     MAP_SHARED, onlooker->fd, 0);
 
 		dma_buf_sync(onlooker->fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
-		if (at == MAP_FAILED || at[(PLACE(3) + PAGE) / 8] || at[BYTES / 8 - 1])
+		if (at == MAP_FAILED || at[(PLACE(3) + OWN) / 8] || at[BYTES / 8 - 1])
 			onlooker->bad++;
 		dma_buf_sync(onlooker->fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
 		munmap((void *)at, BYTES);
