@@ -260,7 +260,7 @@ static long pages_without_flags(void)
 TEST_F(host, small_memory_does_not_look_free)
 {
 	struct memcast_memory_create create = { .location = MEMCAST_LOCATION_HOST, .bytes = PAGE };
-	const int memories = 8192;
+	const int memories = 8192 * 4096 / PAGE;
 	long before;
 	int device;
 
