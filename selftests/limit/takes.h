@@ -8,8 +8,9 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
-#define TAKE_PAGE	4096UL
+#define TAKE_PAGE	((unsigned long)getpagesize())
 #define TAKE_CHUNK	(2UL << 20)
 
 /* Return: 0, or the errno of the command */
