@@ -84,22 +84,6 @@ vm_fault_t mc_insert(struct vm_fault *vmf, const struct mc_memory *memory,
 	return insert_pages(vmf, memory, offset, first, last, write);
 }
 
-/* Return: the binding that a window shows: that of the first member which has one; or NULL. */
-static struct mc_binding *window_binding(struct mc_team *team,
-					 unsigned long offset)
-{
-	struct mc_binding *binding;
-	u32 i;
-
-	lockdep_assert_held(&team->lock);
-	for (i = 0; i < team->joined; i++) {
-		binding = mc_binding_find(&team->member[i], offset);
-		if (binding)
-			return binding;
-	}
-	return NULL;
-}
-
 /*
  * A chunk that no thread has touched before this fault. The fault drops its locks, takes the
  * chunk, and looks the address up again.
@@ -110,16 +94,20 @@ struct lack {
 	u64 object;			/* number of the object at the address, or 0 */
 };
 
-/* Notes a chunk that is missing. Return: 0: it is there; or the fault's result if there is none. */
+/*
+ * Notes a chunk that is missing. A memory that is ending gets none any more: what is bound of it
+ * there counts as unbound, as it does for copies.
+ * Return: 0: the chunk is there; or VM_FAULT_SIGBUS, and lack->memory is the memory to populate, or
+ * NULL: it is ending.
+ */
 static vm_fault_t find_lack(struct lack *lack, struct mc_memory *memory, unsigned long offset)
 {
 	if (likely(!mc_memory_lacks(memory, offset)))
 		return 0;
-	/* the memory is ending: fault again until it is no longer bound */
-	if (!mc_object_tryget(&memory->object))
-		return VM_FAULT_NOPAGE;
-	lack->memory = memory;
-	lack->offset = offset;
+	if (mc_object_tryget(&memory->object)) {
+		lack->memory = memory;
+		lack->offset = offset;
+	}
 	return VM_FAULT_SIGBUS;
 }
 
@@ -131,21 +119,32 @@ static int lack_fill(struct lack *lack)
 	return ret;
 }
 
+/* Shows one member's memory: that of a replica, or for a window of the first that has any. */
 static vm_fault_t fault_team(struct vm_fault *vmf, struct mc_mapping *mapping,
 			     unsigned long offset, bool write, bool huge, struct lack *lack)
 {
 	struct mc_team *team = mc_team(mapping->object);
-	struct mc_binding *binding;
+	struct mc_member *member;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 
 	down_read(&team->lock);
-	binding = mapping->replica ? mc_binding_find(mapping->replica, offset) :
-				     window_binding(team, offset);
-	if (binding) {
-		offset = mc_binding_memory_offset(binding, offset);
-		ret = find_lack(lack, binding->memory, offset) ?:
-		      mc_insert(vmf, binding->memory, offset, mapping->va.start,
-				mapping->va.last, write, huge);
+	for (member = team->member; member < team->member + team->joined; member++) {
+		struct mc_binding *binding;
+		unsigned long from;
+
+		if (mapping->replica && member != mapping->replica)
+			continue;
+		binding = mc_binding_find(member, offset);
+		if (!binding)
+			continue;
+		from = mc_binding_memory_offset(binding, offset);
+		ret = find_lack(lack, binding->memory, from);
+		if (!ret)
+			ret = mc_insert(vmf, binding->memory, from, mapping->va.start,
+					mapping->va.last, write, huge);
+		else if (!lack->memory)
+			continue;
+		break;
 	}
 	up_read(&team->lock);
 	return ret;
@@ -170,21 +169,19 @@ static bool mapping_allows(const struct mc_mapping *mapping, bool write)
 static vm_fault_t fault_store(struct mc_mapping *mapping, unsigned long offset, struct lack *lack)
 {
 	struct mc_team *team = mc_team(mapping->object);
-	vm_fault_t ret = 0;
 	u32 i;
 
 	if (mapping->strict || max(mapping->any, mapping->host) < MEMCAST_ACCESS_READWRITE)
 		return VM_FAULT_SIGSEGV;
 	down_read(&team->lock);
-	for (i = 0; i < team->joined && !ret; i++) {
+	for (i = 0; i < team->joined && !lack->memory; i++) {
 		struct mc_binding *binding = mc_binding_find(&team->member[i], offset);
 
 		if (binding)
-			ret = find_lack(lack, binding->memory,
-					mc_binding_memory_offset(binding, offset));
+			find_lack(lack, binding->memory, mc_binding_memory_offset(binding, offset));
 	}
 	up_read(&team->lock);
-	return ret ?: VM_FAULT_SIGSEGV;
+	return lack->memory ? VM_FAULT_SIGBUS : VM_FAULT_SIGSEGV;
 }
 
 /*

@@ -72,15 +72,25 @@ static int fail_unbound(struct mc_call *call, struct mc_team *team,
 		       offset, team->object.number, last, loss);
 }
 
-static bool is_bound(struct mc_team *team, struct mc_member *only, unsigned long offset)
+/*
+ * Return: a binding at an offset, of any member or of @only, if there is one of a memory that is
+ * not ending, that; or NULL.
+ */
+static const struct mc_binding *find_binding(struct mc_team *team, struct mc_member *only,
+					     unsigned long offset)
 {
+	const struct mc_binding *binding, *found = NULL;
 	struct mc_member *member;
 
 	lockdep_assert_held(&team->lock);
-	for (member = team->member; member < team->member + team->joined; member++)
-		if ((!only || member == only) && mc_binding_find(member, offset))
-			return true;
-	return false;
+	for (member = team->member; member < team->member + team->joined; member++) {
+		binding = only && member != only ? NULL : mc_binding_find(member, offset);
+		if (binding)
+			found = binding;
+		if (binding && !mc_object_has_ended(&binding->memory->object))
+			break;
+	}
+	return found;
 }
 
 /* As mc_say_missed(), for a mapping that shows a window */
@@ -131,6 +141,7 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 {
 	struct memcast_address_check *check = call->arg;
 	bool store = check->flags & MEMCAST_CHECK_STORE;
+	const struct mc_binding *binding;
 	struct mc_team *team;
 	unsigned long offset;
 	char mapped[64];
@@ -148,8 +159,12 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 	team = mc_team(mapping->object);
 	offset = mc_mapping_offset(mapping, check->address);
 	down_read(&team->lock);
-	if (!is_bound(team, mapping->replica, offset))
+	binding = find_binding(team, mapping->replica, offset);
+	if (!binding)
 		ret = fail_unbound(call, team, mapping->replica, offset);
+	else if (mc_object_has_ended(&binding->memory->object))
+		ret = mc_fail(call, -EFAULT, "memory %llu, which is bound there, is being freed",
+			      binding->memory->object.number);
 	up_read(&team->lock);
 	return ret;
 }

@@ -65,6 +65,13 @@ void mc_object_init(struct mc_object *object, const struct mc_object_ops *ops,
 		    u64 bytes, u32 granularity, u32 handle_types);
 struct mc_object *mc_object_get(struct mc_object *object);
 struct mc_object *mc_object_tryget(struct mc_object *object);
+
+/* Has the last user of an object gone, so that it ends or has ended? The caller holds it. */
+static inline bool mc_object_has_ended(const struct mc_object *object)
+{
+	return !refcount_read(&object->users);
+}
+
 void mc_object_put(struct mc_object *object);
 void mc_object_put_later(struct mc_object *object, struct list_head *ended);
 void mc_object_forget(struct mc_object *object);

@@ -17,7 +17,7 @@ lazy()
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	lazy "72 devices of 80 GiB in 4 GiB, with linux $kernel" --kernel $kernel \
 		--try-modules vgem --devices 72 --pool-mib 81920 --memory 4096 -- \
-		build/selftests/run lazy_test lazy_limit_test lazy_charge_test
+		build/selftests/run lazy_test lazy_end_test lazy_limit_test lazy_charge_test
 done
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	lazy "instructions of a first touch, with linux $kernel" --kernel $kernel --icount \

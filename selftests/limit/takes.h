@@ -10,13 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "raw.h"
+
 #define TAKE_PAGE	((unsigned long)getpagesize())
 #define TAKE_CHUNK	(2UL << 20)
-
-/* Return: 0, or the errno of the command */
-#define RAW(fd, NAME, arg)						\
-	((arg).header.size = sizeof(arg),				\
-	 ioctl(fd, MEMCAST_##NAME, &(arg)) ? errno : 0)
 
 struct take {
 	const char *name;
