@@ -221,6 +221,10 @@ static int mapping_link(struct mc_call *call, struct mc_mapping *mapping)
 		ret = mc_fail(call, -EINVAL, "the reservation has been freed");
 	} else if (mapping->va.last >= reservation->reach) {
 		ret = mc_fail(call, -EINVAL, "the reservation's tail has been unmapped");
+	} else if (reservation->of_heap && mapping->handle) {
+		/* it was nobody's yet when mc_reservation_around() looked */
+		ret = mc_fail(call, -EINVAL, "what is at %#lx has become a heap's",
+			      mapping->va.start);
 	} else if (interval_tree_iter_first(&reservation->mappings,
 					    mapping->va.start,
 					    mapping->va.last)) {

@@ -179,4 +179,117 @@ TEST_F(lock, memories_end_one_after_the_other)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
+/* ---- a thread maps something where a heap is just getting a reservation ---- */
+
+/*
+ * A thread that maps a team at an address, if there is a reservation. The team is not complete, so
+ * that the call looks at the reservation, and then waits until another thread completes the team.
+ */
+struct intruder {
+	FIXTURE_DATA(lock) *self;
+	_Atomic uint64_t at;
+	_Atomic uint32_t team;		/* 0: the intruder is making the next one */
+	_Atomic pid_t thread;
+	_Atomic bool stop, ended, failed;
+	_Atomic unsigned int late;	/* it had looked before the reservation was a heap's */
+};
+
+static uint32_t incomplete_team(struct intruder *intruder)
+{
+	struct memcast_team_create create = { .bytes = CHUNK, .devices = 2 };
+	struct memcast_team_add add = {};
+
+	intruder->failed |= !!RAW(intruder->self->client, TEAM_CREATE, create);
+	add.team = create.out_handle;
+	intruder->failed |= !!RAW(intruder->self->client, TEAM_ADD, add);
+	return create.out_handle;
+}
+
+static void *intrude(void *argument)
+{
+	struct intruder *intruder = argument;
+	int client = intruder->self->client;
+
+	intruder->thread = gettid();
+	while (!intruder->stop) {
+		uint32_t team = incomplete_team(intruder);
+		struct memcast_handle_release release = { .handle = team };
+		char said[128] = "";
+
+		intruder->team = team;
+		while (!intruder->stop && intruder->team) {
+			struct memcast_map map = {
+				.header = { .reason = (uintptr_t)said, .reason_size = sizeof(said) },
+				.handle = team, .address = intruder->at, .bytes = CHUNK,
+			};
+
+			if (RAW(client, MAP, map) == EINVAL && strstr(said, "has become a heap's"))
+				intruder->late++;
+		}
+		/* what it has mapped goes with the heap's reservation */
+		RAW(client, HANDLE_RELEASE, release);
+	}
+	intruder->ended = true;
+	return NULL;
+}
+
+/* Completes the intruder's team once the intruder waits for it. */
+static void *complete(void *argument)
+{
+	struct intruder *intruder = argument;
+	struct memcast_team_add add = { .device = 1 };
+
+	while (!intruder->ended) {
+		add.team = intruder->team;
+		if (!add.team || !sleeps(getpid(), intruder->thread)) {
+			sched_yield();
+			continue;
+		}
+		intruder->team = 0;
+		intruder->failed |= !!RAW(intruder->self->client, TEAM_ADD, add);
+		while (!intruder->ended && !intruder->team)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/*
+ * Only a heap maps in its reservations. A call that has looked at one before it was the heap's
+ * comes when the heap has not mapped its memory yet, as that has to be zeroed first.
+ */
+TEST_F(lock, no_mapping_in_a_heap)
+{
+	struct memcast_heap_create heap = { .location = MEMCAST_LOCATION_HOST };
+	struct intruder intruder = { .self = self };
+	char said[128];
+	struct memcast_block_alloc block = {
+		.header = { .reason = (uintptr_t)said, .reason_size = sizeof(said) },
+		.bytes = 16 * CHUNK,
+	};
+	pthread_t thread[2];
+	bool started = false;
+	int i;
+
+	while (!intruder.late) {
+		ASSERT_EQ(0, RAW(self->client, HEAP_CREATE, heap));
+		block.heap = heap.out_heap;
+		if (!RAW(self->client, BLOCK_ALLOC, block))
+			intruder.at = block.out_address;
+		else
+			/* the intruder was first: the heap leaves the reservation to it */
+			ASSERT_NE(NULL, strstr(said, "unmaps what is not its own"))
+				TH_LOG("%s", said);
+		DO(HEAP_DESTROY, heap_destroy, .heap = heap.out_heap, .flags = MEMCAST_HEAP_FORCE);
+		if (!started) {
+			ASSERT_EQ(0, pthread_create(&thread[0], NULL, intrude, &intruder));
+			ASSERT_EQ(0, pthread_create(&thread[1], NULL, complete, &intruder));
+		}
+		started = true;
+		ASSERT_FALSE(intruder.failed);
+	}
+	intruder.stop = true;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+}
+
 TEST_HARNESS_MAIN
