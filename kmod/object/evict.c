@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Evictions: bindings that go as their memory ends, or is lost. Memories that end together go with
- * one zap per team.
+ * one zap per team, whichever teams each of them is bound to.
  */
-#include <linux/list_sort.h>
 #include "object.h"
 #include "core/trace.h"
 
@@ -119,13 +118,8 @@ void mc_bindings_undo_memory(struct mc_memory *memory)
 	mc_bindings_free(&undone);
 }
 
-static struct mc_memory *memory_of_ended(const struct list_head *entry)
-{
-	return mc_memory(list_entry(entry, struct mc_object, ended));
-}
-
-/* Return: the address of a memory's next team, as a number to sort by; 0: it is bound to none. */
-static unsigned long team_to_sort_by(struct mc_memory *memory)
+/* Return: the address of a memory's first team, as a number to sort by; 0: it is bound to none. */
+static unsigned long memory_sort_key(struct mc_memory *memory)
 {
 	unsigned long team = 0;
 	struct rb_node *node;
@@ -138,50 +132,62 @@ static unsigned long team_to_sort_by(struct mc_memory *memory)
 	return team;
 }
 
-static int compare_teams(void *unused, const struct list_head *a, const struct list_head *b)
+static bool next_team_less(struct rb_node *a, const struct rb_node *b)
 {
-	unsigned long one = team_to_sort_by(memory_of_ended(a));
-	unsigned long other = team_to_sort_by(memory_of_ended(b));
-
-	cond_resched();
-	return one < other ? -1 : one > other;
+	return rb_entry(a, struct mc_memory, by_team)->next_team <
+	       rb_entry(b, struct mc_memory, by_team)->next_team;
 }
 
-/* Moves the memories with bindings (@bound), or those without, from one list to the other. */
-static void move_memories(struct list_head *from, struct list_head *to, bool bound)
+/* Puts a memory that has ended into the tree, unless it is bound to no team any more. */
+static void bound_add(struct rb_root_cached *bound, struct mc_memory *memory)
 {
-	struct mc_object *object, *next;
+	memory->next_team = memory_sort_key(memory);
+	if (memory->next_team)
+		rb_add_cached(&memory->by_team, bound, next_team_less);
+	cond_resched();
+}
 
-	list_for_each_entry_safe(object, next, from, ended) {
-		if (object->type == MEMCAST_TYPE_MEMORY &&
-		    !!team_to_sort_by(mc_memory(object)) == bound)
-			list_move_tail(&object->ended, to);
-		cond_resched();
-	}
+/* Return: the first memory of the tree if its next team is this one; or NULL. */
+static struct mc_memory *bound_to(const struct rb_root_cached *bound, const struct mc_team *team)
+{
+	struct rb_node *node = rb_first_cached(bound);
+	struct mc_memory *memory = node ? rb_entry(node, struct mc_memory, by_team) : NULL;
+
+	return memory && memory->next_team == (unsigned long)team ? memory : NULL;
 }
 
 /*
- * Undoes the bindings of ended memories to the team that is next for each: one zap for all that
- * have the same team next, which are neighbours in the list.
+ * Undoes all bindings of the tree's memories to the team that is next, with one zap. A memory's own
+ * tree has the same order of teams, and it gets no more bindings, as it has ended: so no later step
+ * comes back to this team.
  */
-static void undo_next_teams(struct list_head *bound)
+static void undo_next_team(struct rb_root_cached *bound, struct list_head *ended)
 {
-	struct list_head *entry = bound->next;
+	struct mc_memory *memory = rb_entry(rb_first_cached(bound), struct mc_memory, by_team);
+	struct mc_team *team = memory_first_team(memory);
+	struct mc_object *object;
 	struct eviction eviction;
-	struct mc_team *team;
 	LIST_HEAD(undone);
+	LIST_HEAD(done);
 
-	while (entry != bound) {
-		team = memory_first_team(memory_of_ended(entry));
-		if (!team) {
-			entry = entry->next;
-			continue;
-		}
-		eviction_begin(&eviction, team);
-		while (entry != bound && eviction_add(&eviction, memory_of_ended(entry)))
-			entry = entry->next;
-		eviction_end(&eviction, &undone);
+	if (!team || !bound_to(bound, team)) {
+		/* another thread has undone the bindings to the team that was next */
+		rb_erase_cached(&memory->by_team, bound);
+		bound_add(bound, memory);
+		if (team)
+			mc_object_forget(&team->object);
+		return;
 	}
+	eviction_begin(&eviction, team);
+	while ((memory = bound_to(bound, team))) {
+		rb_erase_cached(&memory->by_team, bound);
+		eviction_add(&eviction, memory);
+		list_move_tail(&memory->object.ended, &done);
+	}
+	eviction_end(&eviction, &undone);
+	list_for_each_entry(object, &done, ended)
+		bound_add(bound, mc_memory(object));
+	list_splice(&done, ended);
 	mc_bindings_free(&undone);
 }
 
@@ -195,15 +201,14 @@ static void undo_next_teams(struct list_head *bound)
  */
 void mc_objects_end(struct list_head *ended)
 {
+	struct rb_root_cached bound = RB_ROOT_CACHED;
 	struct mc_object *object, *next;
-	LIST_HEAD(bound);
 
-	move_memories(ended, &bound, true);
-	while (!list_empty(&bound)) {
-		list_sort(NULL, &bound, compare_teams);
-		undo_next_teams(&bound);
-		move_memories(&bound, ended, false);
-	}
+	list_for_each_entry(object, ended, ended)
+		if (object->type == MEMCAST_TYPE_MEMORY)
+			bound_add(&bound, mc_memory(object));
+	while (!RB_EMPTY_ROOT(&bound.rb_root))
+		undo_next_team(&bound, ended);
 	list_for_each_entry_safe(object, next, ended, ended) {
 		list_del(&object->ended);
 		object->ops->end(object);

@@ -166,6 +166,9 @@ struct mc_memory {
 	spinlock_t lock;		/* protects bindings */
 	/* by mc_binding.of_memory; if it is empty no team shows the memory: see binding.c */
 	struct rb_root bindings;
+	/* for mc_objects_end(): among memories that end together, and by what they are sorted */
+	struct rb_node by_team;
+	unsigned long next_team;
 	u32 shift;			/* of a chunk's size, which in foreign memory is a page's */
 	unsigned long chunks;
 	struct page *chunk[];

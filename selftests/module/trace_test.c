@@ -284,6 +284,72 @@ TEST_F(trace, a_process_ends_with_many_memories)
 	close(fd);
 }
 
+/*
+ * A process with three memories, which it has bound to different ones of three teams: to the first
+ * and second team, to the second and third, and so on.
+ */
+static void bind_to_some(struct __test_metadata *_metadata, const int fd[3], int link)
+{
+	int device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	uint32_t team[3];
+
+	ASSERT_LE(0, device);
+	for (int i = 0; i < 3; i++) {
+		struct memcast_import import = { .handle_type = MEMCAST_HANDLE_FD, .fd = fd[i] };
+
+		ASSERT_EQ(0, RAW(device, IMPORT, import));
+		team[i] = import.out_handle;
+	}
+	for (int i = 0; i < 3; i++) {
+		struct memcast_memory_create create = {
+			.location = MEMCAST_LOCATION_DEVICE, .location_id = 1, .bytes = CHUNK,
+			.handle_types = MEMCAST_HANDLE_FD,
+		};
+
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
+		for (int k = 0; k < 2; k++) {
+			struct memcast_bind_memory bind = {
+				.team = team[(i + k) % 3], .device = 1, .memory = create.out_handle,
+				.team_offset = k * CHUNK, .bytes = CHUNK,
+			};
+
+			ASSERT_EQ(0, RAW(device, BIND_MEMORY, bind));
+		}
+	}
+	send_number(link, 0);
+	pause();
+}
+
+/* Each team is zapped once, also if no two memories that end have the same teams. */
+TEST_F(trace, memories_of_different_teams_end_together)
+{
+	CUmemGenericAllocationHandle team[3];
+	volatile uint32_t *window[3];
+	int link, fd[3];
+	pid_t pid;
+
+	for (int i = 0; i < 3; i++) {
+		team[i] = complete_team(2, 2 * CHUNK);
+		fd[i] = exported(team[i]);
+	}
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid)
+		bind_to_some(_metadata, fd, link);
+	for (int i = 0; i < 3; i++)
+		window[i] = mapped(team[i], 2 * CHUNK, 0);
+	receive_number(link);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EVENT(6, "memcast_evict", "bytes=0x200000");
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EVENT(1, "memcast_zap", "address=0x%lx bytes=0x%lx",
+			     (unsigned long)window[i], 2 * CHUNK);
+		close(fd[i]);
+	}
+	EXPECT_EVENT(3, "memcast_zap", "address=");
+}
+
 /* Chunks that come back are zeroed by who takes them: no worker of the kernel does it. */
 TEST_F(trace, no_work_for_workers)
 {
