@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio_ext.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -16,6 +18,9 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ	22
 #define MADV_POPULATE_WRITE	23
+#endif
+#ifndef UFFD_FEATURE_WP_ASYNC
+#define UFFD_FEATURE_WP_ASYNC	(1 << 15)
 #endif
 
 /* A memory of four chunks that is mapped, but not touched */
@@ -383,6 +388,40 @@ TEST_F(mm, counts_as_nobodys_memory)
 }
 
 /* Unmapping in one reservation affects no other. */
+/*
+ * A page-table entry with a marker of userfaultfd would be in the way of the module's, and each load
+ * would fault for ever: Linux registers no mapping of devices.
+ */
+TEST_F(mm, userfaultfd_is_refused)
+{
+	static const uint64_t modes[] = {
+		UFFDIO_REGISTER_MODE_MISSING, UFFDIO_REGISTER_MODE_WP,
+		UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP,
+	};
+	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_WP_ASYNC };
+	int file = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (file < 0)
+		SKIP(return, "needs root, and a kernel with userfaultfd");
+	if (ioctl(file, UFFDIO_API, &api)) {
+		/* only later kernels have the feature that lets them register other mappings */
+		close(file);
+		file = syscall(SYS_userfaultfd, O_CLOEXEC);
+		api = (struct uffdio_api) { .api = UFFD_API };
+		ASSERT_EQ(0, ioctl(file, UFFDIO_API, &api));
+	}
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		struct uffdio_register all = {
+			.range = { ADDRESS(self->at), 4 * CHUNK }, .mode = modes[i],
+		};
+
+		EXPECT_EQ(EINVAL, ERRNO_OF(ioctl(file, UFFDIO_REGISTER, &all)));
+	}
+	WORD(0) = 3;
+	EXPECT_EQ(3, WORD(0));
+	close(file);
+}
+
 TEST_F(mm, two_reservations_two_clients)
 {
 	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 0);
