@@ -74,6 +74,9 @@ TEST_F(host, create)
 		      "unknown location type #");
 	EXPECT_REASON(create(&handle, HOST_NUMA, 999, CHUNK, SHAREABLE),
 		      "no NUMA node # with memory");
+	for (unsigned int node = 64; node; node *= 2)
+		EXPECT_REASON(create(&handle, HOST_NUMA, node, CHUNK, SHAREABLE),
+			      "no NUMA node # with memory");
 	EXPECT_REASON(create(&handle, HOST_NUMA, -1, CHUNK, SHAREABLE),
 		      "no NUMA node # with memory");
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, create(&handle, HOST_NUMA, 0, 1UL << 60, SHAREABLE));
@@ -238,43 +241,6 @@ static bool put(const char *path, const char *text)
 	return done;
 }
 
-/* Counts the machine's pages of which Linux says nothing: no list, cache or block has them. */
-static long pages_without_flags(void)
-{
-	static uint64_t flags[4096];
-	int file = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
-	long count = 0;
-	ssize_t bytes;
-
-	while ((bytes = read(file, flags, sizeof(flags))) > 0)
-		for (size_t i = 0; i < bytes / sizeof(*flags); i++)
-			count += !flags[i];
-	close(file);
-	return count;
-}
-
-/*
- * A single page without references looks free to memory hotplug, which would wait for ever for it
- * to come back. So memory of a page has a block of two, which Linux takes for a block in use.
- */
-TEST_F(host, small_memory_does_not_look_free)
-{
-	struct memcast_memory_create create = { .location = MEMCAST_LOCATION_HOST, .bytes = PAGE };
-	const int memories = 8192 * 4096 / PAGE;
-	long before;
-	int device;
-
-	if (access("/proc/kpageflags", R_OK))
-		SKIP(return, "only root may see the pages' flags");
-	device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
-	ASSERT_LE(0, device);
-	before = pages_without_flags();
-	for (int i = 0; i < memories; i++)
-		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
-	EXPECT_GT(before + memories / 2, pages_without_flags());
-	close(device);
-}
-
 static long current_of(const char *path)
 {
 	long value = -1;
@@ -290,18 +256,31 @@ static long current_of(const char *path)
 #define CGROUPS		"/tmp/memcast-cgroups"
 #define CGROUP		CGROUPS "/memcast-test"
 
+/* Return: is the process in a cgroup of its own now, which pays for its memory? */
+static bool enter_cgroup(void)
+{
+	mkdir(CGROUPS, 0755);
+	if (mount("none", CGROUPS, "cgroup2", 0, NULL))
+		return false;
+	put(CGROUPS "/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	return put(CGROUP "/cgroup.procs", "0") && current_of(CGROUP "/memory.current") >= 0;
+}
+
+static void leave_cgroup(void)
+{
+	put(CGROUPS "/cgroup.procs", "0");
+	rmdir(CGROUP);
+	umount2(CGROUPS, MNT_DETACH);
+}
+
 TEST_F(host, charged)
 {
 	CUmemGenericAllocationHandle own;
 	long before, with;
 
-	mkdir(CGROUPS, 0755);
-	if (mount("none", CGROUPS, "cgroup2", 0, NULL))
-		SKIP(return, "needs root and cgroup2");
-	put(CGROUPS "/cgroup.subtree_control", "+memory");
-	mkdir(CGROUP, 0755);
-	if (!put(CGROUP "/cgroup.procs", "0") || current_of(CGROUP "/memory.current") < 0)
-		SKIP(return, "no memory controller in cgroup2");
+	if (!enter_cgroup())
+		SKIP(return, "needs root and cgroup2 with the memory controller");
 	cuda_start(0);
 	before = current_of(CGROUP "/memory.current");
 	own = new_memory_on_node(0, 16 * CHUNK);
@@ -309,9 +288,50 @@ TEST_F(host, charged)
 	EXPECT_LE(before + 16 * (long)CHUNK, with);
 	EXPECT_OK(cuMemRelease(own));
 	EXPECT_GE(with - 15 * (long)CHUNK, current_of(CGROUP "/memory.current"));
-	put(CGROUPS "/cgroup.procs", "0");
-	rmdir(CGROUP);
-	umount2(CGROUPS, MNT_DETACH);
+	leave_cgroup();
+}
+
+/* Counts the cgroup's pages of which Linux says nothing: no list, cache or block has them. */
+static long pages_without_flags(void)
+{
+	static uint64_t flags[4096], owners[4096];
+	int file = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	int cgroups = open("/proc/kpagecgroup", O_RDONLY | O_CLOEXEC);
+	struct stat cgroup = {};
+	long count = 0;
+	ssize_t bytes;
+
+	stat(CGROUP, &cgroup);
+	while ((bytes = read(file, flags, sizeof(flags))) > 0 &&
+	       read(cgroups, owners, bytes) == bytes)
+		for (size_t i = 0; i < bytes / sizeof(*flags); i++)
+			count += !flags[i] && owners[i] == cgroup.st_ino;
+	close(file);
+	close(cgroups);
+	return count;
+}
+
+/*
+ * A single page without references looks free to memory hotplug, which would wait for ever for it
+ * to come back. So memory of a page has a block of two, which Linux takes for a block in use.
+ */
+TEST_F(host, small_memory_does_not_look_free)
+{
+	struct memcast_memory_create create = { .location = MEMCAST_LOCATION_HOST, .bytes = PAGE };
+	const int memories = 256;
+	long before;
+	int device;
+
+	if (access("/proc/kpagecgroup", R_OK) || !enter_cgroup())
+		SKIP(return, "needs root, and pages that say which cgroup pays for them");
+	device = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, device);
+	before = pages_without_flags();
+	for (int i = 0; i < memories; i++)
+		ASSERT_EQ(0, RAW(device, MEMORY_CREATE, create));
+	EXPECT_GT(before + memories / 2, pages_without_flags());
+	close(device);
+	leave_cgroup();
 }
 
 TEST_HARNESS_MAIN
