@@ -176,10 +176,12 @@ TEST_F(peer, older_queries)
 	EXPECT_OK(cuDeviceComputeCapability(&major, &minor, 0));
 	EXPECT_EQ(9, major);
 	EXPECT_EQ(0, minor);
+	major = 77;
 	EXPECT_REASON(cuDeviceComputeCapability(NULL, &minor, 0), "NULL output");
 	EXPECT_REASON(cuDeviceComputeCapability(&major, NULL, 0), "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE,
 		  cuDeviceComputeCapability(&major, &minor, self->count));
+	EXPECT_EQ(77, major);
 
 	EXPECT_OK(cuDeviceGetProperties(&prop, 0));
 	ASSERT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));

@@ -146,6 +146,7 @@ TEST_F(stream, what_no_captured_stream_does)
 	NEVER(cuGraphLaunch(instance, self->free));
 	NEVER(cuGraphUpload(instance, self->free));
 	NEVER(cuMemcpyPeerAsync(AT(0), context, AT(8), context, 4, self->free));
+	NEVER(cuStreamAttachMemAsync(self->free, AT(0), 0, CU_MEM_ATTACH_GLOBAL));
 	EXPECT_EQ(77, flags);
 
 	/* invalid calls and batches fail, but the capture goes on, without nodes of them */

@@ -109,6 +109,29 @@ TEST_F(stream, cycles_are_found)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
+/* A query writes no more than there is room for, and NULL where there is more room. */
+TEST_F(stream, queries_keep_to_their_room)
+{
+	CUgraph graph = graph_new();
+	CUgraphNode node[3], found[4] = {};
+	size_t count = 2;
+
+	for (int i = 0; i < 3; i++)
+		ASSERT_OK(cuGraphAddEmptyNode(&node[i], graph, NULL, 0));
+	EXPECT_OK(cuGraphGetNodes(graph, found, &count));
+	EXPECT_EQ(2, count);
+	EXPECT_EQ(node[1], found[1]);
+	EXPECT_EQ(NULL, found[2]);
+	count = 4;
+	found[3] = node[0];
+	EXPECT_OK(cuGraphGetRootNodes(graph, found, &count));
+	EXPECT_EQ(3, count);
+	EXPECT_EQ(node[2], found[2]);
+	EXPECT_EQ(NULL, found[3]);
+	EXPECT_REASON(cuGraphNodeSetParams(node[0], NULL), "NULL pointer");
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
 /* A node that waits for a word holds up the nodes that depend on it, but no others. */
 TEST_F(stream, waits_let_others_go_on)
 {

@@ -28,7 +28,7 @@ static CUresult load_as_file_(struct __test_metadata *_metadata, const void *dat
 }
 
 static const char names[] = "\0.names\0.symbols\0.text.first\0.nv.info.first\0.nv.shared.first\0"
-			    ".nv.info\0.nv.global.init\0first\0word";
+			    ".nv.info\0.nv.global.init\0first\0word\0helper";
 
 static uint32_t name(const char *wanted)
 {
@@ -38,20 +38,24 @@ static uint32_t name(const char *wanted)
 struct cubin {
 	Elf64_Ehdr header;
 	Elf64_Shdr section[8];
-	Elf64_Sym symbol[3];
+	Elf64_Sym symbol[4];
 	char names[sizeof(names)] __attribute__((aligned(8)));
-	uint32_t info[16], common[6], word[2];
+	uint32_t info[21], common[6], word[2];
 };
+
+#define SHARED	40960			/* more bytes than the file has, as they are in no file */
 
 static void fill_cubin(struct cubin *cubin, unsigned int architecture)
 {
 #define SECTION(called, kind, field, more...)						\
 	{ .sh_name = name(called), .sh_type = kind, .sh_size = sizeof(cubin->field),		\
 	  .sh_offset = offsetof(struct cubin, field), .sh_addralign = 4, more }
-	const uint32_t info[16] = {
+	const uint32_t info[21] = {
 		/* form 4, name 0x17, 12 bytes: number, place and offset, size << 18 */
 		0x0c1704, 0, 8 << 16 | 1, 4 << 18, 0x0c1704, 0, 0, 8 << 18,
-		0x0c0504, 32, 4, 1, 0x0c3d04, 2, 1, 1,
+		0x0c0504, 32, 4, 1, 0x0c1004, 16, 4, 2, 0x0c3d04, 2, 1, 1,
+		/* 12 bytes that are not there */
+		0x0c1704,
 	};
 	const uint32_t common[6] = { 0x082f04, 1, 40, 0x081104, 1, 16 };
 
@@ -72,7 +76,7 @@ static void fill_cubin(struct cubin *cubin, unsigned int architecture)
 			.sh_entsize = sizeof(Elf64_Sym), .sh_info = 1),
 		SECTION(".text.first", SHT_PROGBITS, word),
 		SECTION(".nv.info.first", SHT_LOPROC, info),
-		{ .sh_name = name(".nv.shared.first"), .sh_type = SHT_NOBITS, .sh_size = 256 },
+		{ .sh_name = name(".nv.shared.first"), .sh_type = SHT_NOBITS, .sh_size = SHARED },
 		SECTION(".nv.info", SHT_LOPROC, common),
 		SECTION(".nv.global.init", SHT_PROGBITS, word),
 	}, sizeof(cubin->section));
@@ -80,6 +84,9 @@ static void fill_cubin(struct cubin *cubin, unsigned int architecture)
 		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
 	cubin->symbol[2] = (Elf64_Sym) { .st_name = name("word"), .st_shndx = 7, .st_value = 4,
 		.st_size = 4, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT) };
+	/* a function that is no kernel */
+	cubin->symbol[3] = (Elf64_Sym) { .st_name = name("helper"), .st_shndx = 3,
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
 	memcpy(cubin->names, names, sizeof(names));
 	memcpy(cubin->info, info, sizeof(info));
 	memcpy(cubin->common, common, sizeof(common));
@@ -93,7 +100,7 @@ TEST_F(kernel_image, cubins)
 		int value;
 	} expected[] = {
 		{ CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 128 },
-		{ CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 256 },
+		{ CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, SHARED },
 		{ CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 16 },
 		{ CU_FUNC_ATTRIBUTE_NUM_REGS, 40 },
 		{ CU_FUNC_ATTRIBUTE_BINARY_VERSION, 90 },
@@ -122,6 +129,10 @@ TEST_F(kernel_image, cubins)
 	EXPECT_EQ(4, bytes);
 	EXPECT_REASON(cuFuncGetParamInfo(function, 2, &offset, &bytes),
 		      "the kernel has # parameters");
+	EXPECT_REASON(cuLaunchKernel(function, 2, 1, 1, 16, 4, 1, 0, NULL,
+				     (void *[]) { &address, &word }, NULL),
+		      "a block of #, #, # threads, the kernel is for #, #, #");
+	EXPECT_CU(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&function, self->module, "helper"));
 	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
 	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
 	EXPECT_EQ(0xabcd, word);

@@ -21,7 +21,7 @@ static const char text[] = HEAD
 	"	.param .u64 .ptr .global .align 4 d, .param .align 16 .b8 e[20]) .maxntid 8, 4, 2\n"
 	"{ .reg .pred p; .shared .align 16 .b8 s[100]; .local .b8 l[24]; .reg .u32 x;\n"
 	"	LOOP: mov.u32 x, %tid.x; @!p bra LOOP; { mul.wide.u32 x, x, x; } ret; }\n"
-	".weak .entry second() .reqntid 64 { exit; }\n";
+	".weak .entry second() .reqntid 64 .pragma \"nounroll\", \"other\"; { exit; }\n";
 
 FIXTURE(kernel_image) { CUmodule module; };
 FIXTURE_SETUP(kernel_image)

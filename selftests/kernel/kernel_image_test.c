@@ -116,7 +116,11 @@ TEST_F(kernel_image, refused)
 		{ HEAD ".entry k() { ret }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".entry k(.param a) { ret; }", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .u32 v = 3", CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .u32 v[2] = { 1 2 };" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .u32 v = .u32 3;" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .align 0 .u32 v;" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .align 12 .u32 v;" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .align v .u32 v;" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".visible .entry .attribute(.managed", CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".visible .global .attribute(.managed", CUDA_ERROR_INVALID_PTX },
 		/* arrays of 2^64 - 1 bytes, and of 2^64 */
@@ -156,6 +160,8 @@ TEST_F(kernel_image, refused)
 	EXPECT_REASON(cuModuleLoadData(&module, NULL), "NULL output or image");
 	EXPECT_REASON(cuModuleLoadData(NULL, text), "NULL output or image");
 	EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nonexistent"));
+	EXPECT_REASON(cuModuleLoad(&module, NULL), "NULL output, or no path");
+	EXPECT_REASON(cuModuleLoad(&module, ""), "NULL output, or no path");
 }
 
 TEST_F(kernel_image, says_which_line)

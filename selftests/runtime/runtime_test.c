@@ -2,6 +2,7 @@
 /* The runtime: contexts that it makes when they are needed, errors, devices, memory, copies. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
+#include <limits.h>
 #include "runtime_fixture.h"
 
 RUNTIME_FIXTURE(runtime)
@@ -37,6 +38,15 @@ TEST_F(runtime, last_error_is_a_threads)
 	EXPECT_RT(cudaErrorInvalidDevice, cudaPeekAtLastError());
 	EXPECT_RT(cudaErrorInvalidDevice, cudaGetLastError());
 	EXPECT_RT(cudaSuccess, cudaGetLastError());
+}
+
+TEST_F(runtime, version)
+{
+	int version = 0;
+
+	EXPECT_RT(cudaSuccess, cudaRuntimeGetVersion(&version));
+	EXPECT_EQ(CUDART_VERSION, version);
+	EXPECT_RT(cudaErrorInvalidValue, cudaRuntimeGetVersion(NULL));
 }
 
 /* A call that succeeds keeps the last error, and work that is under way sets none. */
@@ -102,6 +112,7 @@ TEST_F(runtime, choosing_a_device_makes_its_context)
 	ASSERT_OK(cuCtxGetDevice(&current));
 	EXPECT_EQ(1, current);
 	EXPECT_RT(cudaErrorInvalidDevice, cudaSetDevice(-1));
+	EXPECT_RT(cudaErrorInvalidDevice, cudaSetDevice(INT_MAX));
 	ASSERT_RT(cudaGetDevice(&device));
 	EXPECT_EQ(1, device);
 	ASSERT_RT(cudaInitDevice(0, 0, 0));
