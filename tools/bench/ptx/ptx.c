@@ -34,11 +34,13 @@ struct work {
 	uint32_t n;
 	size_t written;			/* bytes of c */
 	double at_least;		/* of the loop's speed */
+	double opencl_at_least;		/* of that of the same kernel by OpenCL */
 };
 
 static struct ptx_code *code;
 static unsigned char *memory[REPLICAS_MOST + 2];	/* arrays, and replicas of a view */
 static unsigned int processors;		/* that work runs on */
+static bool on_all;			/* on all that there are */
 
 /* ---- racers */
 
@@ -47,6 +49,7 @@ struct race {
 	const struct ptx_kernel *kernel;
 	struct arrays arrays;
 	const struct memcast_view *view;
+	const struct opencl_kernel *opencl;
 };
 
 static double run_kernel(void *data)
@@ -59,6 +62,18 @@ static double run_kernel(void *data)
 	start = bench_now();
 	device_launch(race->kernel, work->grid[0], work->grid[1], work->block[0], work->block[1],
 		      &race->arrays);
+	return bench_now() - start;
+}
+
+static double run_opencl(void *data)
+{
+	const struct race *race = data;
+	const struct work *work = race->work;
+	double start;
+
+	memset(race->arrays.c, 0, work->written < HUGE_BYTES ? work->written : 0);
+	start = bench_now();
+	opencl_launch(race->opencl, work->grid, work->block);
 	return bench_now() - start;
 }
 
@@ -106,7 +121,7 @@ static const char *on_processors(char *text, size_t size)
 }
 
 /* Both have to give the same: a wrong kernel's speed is of no use. */
-static void check(struct race *race)
+static void check(struct race *race, double (*other)(void *data))
 {
 	size_t bytes = race->work->written;
 	void *result = malloc(bytes);
@@ -117,9 +132,9 @@ static void check(struct race *race)
 	run_kernel(race);
 	memcpy(result, race->arrays.c, bytes);
 	memset(race->arrays.c, 0, bytes);
-	run_loop(race);
+	other(race);
 	if (memcmp(result, race->arrays.c, bytes))
-		rank_die("kernel %s and its loop have different results", race->work->kernel);
+		rank_die("kernel %s has other results than what it is compared with", race->work->kernel);
 	free(result);
 }
 
@@ -135,7 +150,7 @@ static void compare(struct bench *bench, const struct work *work)
 	char text[64];
 
 	bench_progress(bench, "%s", work->name);
-	check(&race);
+	check(&race, run_loop);
 	bench_race(racers, 2, bench_quick(bench) ? 3 : 9);
 	bench_add(bench, &(struct bench_line) {
 		.measure = work->name, .parameters = on_processors(text, sizeof(text)),
@@ -143,6 +158,34 @@ static void compare(struct bench *bench, const struct work *work)
 		.against = "the same loop by gcc -O3", .faster = true,
 		.ratio = racers[1].lead.value, .low = racers[1].lead.low,
 		.high = racers[1].lead.high, .at_least = work->at_least,
+	});
+}
+
+/* Against the same kernel by OpenCL, if that is here: it takes all processors. */
+static void compare_opencl(struct bench *bench, const struct work *work)
+{
+	struct race race = {
+		.work = work, .kernel = device_kernel(code, work->kernel),
+		.arrays = { memory[0], memory[1], memory[2], work->n },
+	};
+	struct bench_racer racers[] = {
+		{ .run = run_kernel, .arg = &race }, { .run = run_opencl, .arg = &race },
+	};
+	const char *name = opencl_open();
+	char text[64], against[128];
+
+	race.opencl = name ? opencl_kernel(work->kernel, &race.arrays, LARGEST) : NULL;
+	if (!race.opencl)
+		return;
+	check(&race, run_opencl);
+	bench_race(racers, 2, bench_quick(bench) ? 3 : 9);
+	snprintf(against, sizeof(against), "the same kernel by %s", name);
+	bench_add(bench, &(struct bench_line) {
+		.measure = work->name, .parameters = on_processors(text, sizeof(text)),
+		.value = 1e3 * racers[0].seconds, .unit = "ms", .peer = 1e3 * racers[1].seconds,
+		.against = against, .faster = true, .ratio = racers[1].lead.value,
+		.low = racers[1].lead.low, .high = racers[1].lead.high,
+		.at_least = work->opencl_at_least,
 	});
 }
 
@@ -171,25 +214,29 @@ static void all_kernels(struct bench *bench)
 	uint32_t square = bench_quick(bench) ? SQUARE / 2 : SQUARE;
 	const struct work works[] = {
 		{ "vectorAdd, f32", "vector_add", loop_vector_add, n, { n / 256, 1 }, { 256, 1 }, n,
-		  4UL * n, 0.8 },
+		  4UL * n, 0.8, 0 },
 		{ "stencil, 5 points, f32", "stencil", loop_stencil, square,
-		  { square / 32, square / 8 }, { 32, 8 }, square, 4UL * square * square, 0.8 },
+		  { square / 32, square / 8 }, { 32, 8 }, square, 4UL * square * square, 0.8, 0 },
 		{ "histogram, atomics", "histogram", loop_histogram, n, { 256, 1 }, { 256, 1 }, n,
-		  4UL * HISTOGRAM_BINS, 0 },
+		  4UL * HISTOGRAM_BINS, 0, 0 },
 		{ "sum, shared memory", "sum_shared", loop_sum, n, { 1024, 1 }, { 256, 1 }, n, 4,
+		  0, 1 },
+		{ "sum, shuffles", "sum_shuffle", loop_sum, n, { 1024, 1 }, { 256, 1 }, n, 4, 0,
 		  0 },
-		{ "sum, shuffles", "sum_shuffle", loop_sum, n, { 1024, 1 }, { 256, 1 }, n, 4, 0 },
 		{ "product, shared tiles, f32", "product", loop_product, side,
-		  { side / 16, side / 16 }, { 16, 16 }, side, 4UL * side * side, 0 },
+		  { side / 16, side / 16 }, { 16, 16 }, side, 4UL * side * side, 0, 1 },
 		{ "transpose, shared tiles, f32", "transpose", loop_transpose, square,
-		  { square / 32, square / 32 }, { 32, 8 }, square, 4UL * square * square, 0 },
+		  { square / 32, square / 32 }, { 32, 8 }, square, 4UL * square * square, 0, 1 },
 	};
 	const struct work halves = { "saxpy, f16", "saxpy", loop_saxpy, n, { n / 256, 1 },
-				     { 256, 1 }, n, 2UL * n, 0.8 };
+				     { 256, 1 }, n, 2UL * n, 0.8, 0 };
 
 	fill(n);
-	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
 		compare(bench, &works[i]);
+		if (on_all)
+			compare_opencl(bench, &works[i]);
+	}
 	fill_halves(n);
 	compare(bench, &halves);
 	fill(n);
@@ -377,6 +424,7 @@ static void run(struct bench *bench)
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
 	processors = 1;
+	on_all = CPU_COUNT(&all) == 1;
 	costs(bench);
 	for (;;) {
 		all_kernels(bench);
@@ -388,6 +436,7 @@ static void run(struct bench *bench)
 			break;
 		sched_setaffinity(0, sizeof(all), &all);
 		processors = CPU_COUNT(&all) < THREADS_MOST ? CPU_COUNT(&all) : THREADS_MOST;
+		on_all = true;
 	}
 	device_unload(code);
 	for (unsigned int i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)

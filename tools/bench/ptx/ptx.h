@@ -52,4 +52,15 @@ void device_launch(const struct ptx_kernel *kernel, unsigned int blocks_x, unsig
 /* Makes the replicas of a view appear at an address, as those of a team's window do. */
 void *device_window(const struct memcast_view *view);
 
+/* ---- opencl.c: the same kernels by OpenCL, on all processors that the program may use then */
+
+struct opencl_kernel;
+
+/* Return: who implements OpenCL here; NULL: nobody */
+const char *opencl_open(void);
+/* Finds a kernel, and gives it its parameters. Return: NULL: there is none of that name */
+struct opencl_kernel *opencl_kernel(const char *name, const struct arrays *arrays, size_t bytes);
+void opencl_launch(const struct opencl_kernel *kernel, const unsigned int grid[2],
+		   const unsigned int block[2]);
+
 #endif /* MEMCAST_TOOLS_BENCH_PTX_H */
