@@ -538,12 +538,14 @@ struct memcast_reservation_free {
  * multiples of MEMCAST_GRANULARITY; a window only from the team's beginning.
  */
 #define MEMCAST_MAP_WHOLE	(1U << 2)
+/* The mapping goes on in the reservation's tail: for whoever has made that. */
+#define MEMCAST_MAP_TAIL	(1U << 3)
 
 /**
  * struct memcast_map - ioctl(MEMCAST_MAP)
  * @handle: a memory or a team; the call waits until a team is complete
  * @flags: mask of MEMCAST_MAP_… and MEMCAST_NO_WAIT
- * @address: inside one reservation and its tail, without mappings there yet
+ * @address: inside one reservation (and its tail), without mappings there yet
  * @bytes: multiple of the granularity
  * @offset: bytes into the object
  * @member: with MEMCAST_MAP_REPLICA: which member's, in the order of joining

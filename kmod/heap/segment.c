@@ -44,7 +44,10 @@ static int segment_fill(struct mc_call *call, struct mc_segment *segment)
 	return ret;
 }
 
-/* Makes the reservation the heap's, unless another thread has replaced it, or mapped something. */
+/*
+ * Makes the reservation the heap's, unless another thread has replaced it, mapped something or made
+ * a tail.
+ */
 static bool reservation_claim(struct mc_segment *segment)
 {
 	struct mc_reservation *reservation = segment->reservation;
@@ -53,6 +56,7 @@ static bool reservation_claim(struct mc_segment *segment)
 	down_write(&reservation->lock);
 	ours = !reservation->of_heap && reservation->start == segment->start &&
 	       reservation->end == segment->start + segment->bytes &&
+	       reservation->reach == reservation->end &&
 	       RB_EMPTY_ROOT(&reservation->mappings.rb_root);
 	if (ours) {
 		reservation->of_pool = segment->heap->flags & MEMCAST_HEAP_POOL;

@@ -63,6 +63,12 @@ static int map_object(struct mc_call *call, struct mc_object *object)
 	reservation = mc_reservation_around(call, map->address, map->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
+	/* another thread's tail may stand there, and go if that thread's call fails */
+	if (map->address + map->bytes > reservation->end && !(map->flags & MEMCAST_MAP_TAIL)) {
+		ret = mc_fail(call, -EINVAL, "%llu bytes from %#llx leave the reservation",
+			      map->bytes, map->address);
+		goto put_reservation;
+	}
 	if (object->type == MEMCAST_TYPE_TEAM) {
 		ret = mc_team_await(call, mc_team(object), MEMCAST_NR_MAP,
 				    map->flags & MEMCAST_NO_WAIT);
@@ -93,7 +99,7 @@ int mc_map(struct mc_call *call)
 	int ret;
 
 	if (map->flags & ~(MEMCAST_MAP_REPLICA | MEMCAST_MAP_STRICT | MEMCAST_MAP_WHOLE |
-			   MEMCAST_NO_WAIT) ||
+			   MEMCAST_MAP_TAIL | MEMCAST_NO_WAIT) ||
 	    map->reserved ||
 	    (map->member && !(map->flags & MEMCAST_MAP_REPLICA)))
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
@@ -116,6 +122,10 @@ static int unmap_check(struct mc_call *call, struct mc_reservation *reservation,
 	struct mc_mapping *low = mc_mapping_find(reservation, first);
 	struct mc_mapping *high = mc_mapping_find(reservation, last);
 
+	/* the tail is that of a call under way */
+	if (last >= reservation->end && !high)
+		return mc_fail(call, -EINVAL, "%lu bytes from %#lx leave the reservation",
+			       last - first + 1, first);
 	if (low ? low->va.start != first : !IS_ALIGNED(first, MC_CHUNK_SIZE))
 		high = low;
 	else if (high ? high->va.last == last : IS_ALIGNED(last + 1, MC_CHUNK_SIZE))

@@ -257,9 +257,12 @@ static CUresult map_over_end(struct memcast_map *arg, uint64_t end)
 	if (mmap((void *)end, tail.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
 		 library_fd(), host_access_key * MEMCAST_GRANULARITY + MEMCAST_MMAP_TAIL) ==
 	    MAP_FAILED)
-		return fail(CUDA_ERROR_INVALID_VALUE,
-			    "%zu bytes are behind the reservation's end, where something else is",
-			    tail.bytes);
+		return errno == EEXIST || errno == EINVAL ?
+			fail(CUDA_ERROR_INVALID_VALUE,
+			     "%zu bytes are behind the reservation's end, where something else is",
+			     tail.bytes) :
+			fail(result_of_errno(errno), "no mapping of %zu bytes: %m", tail.bytes);
+	arg->flags |= MEMCAST_MAP_TAIL;
 	tails++;
 	/* the call may wait for a team, and its thread be cancelled meanwhile */
 	pthread_cleanup_push(tail_drop, &tail);
@@ -285,9 +288,9 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 	if (memory_watcher->strict())
 		arg.flags |= MEMCAST_MAP_STRICT;
 	result = memory_handle(handle, &arg.handle);
-	if (result == CUDA_SUCCESS)
-		result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg.header, sizeof(arg), arg.handle,
-				    0);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg.header, sizeof(arg), arg.handle, 0);
 	if (result == CUDA_ERROR_INVALID_VALUE) {
 		end = leaves_at(address, size);
 		if (end)

@@ -222,10 +222,55 @@ TEST_F(tail, that_mmap_refuses)
 	EXPECT_EQ(EINVAL, TAIL(other, 4, 0));
 	EXPECT_EQ(0, TAIL(fd, 4, 0));
 	EXPECT_EQ(EINVAL, TAIL(fd, 5, 0));
-	EXPECT_OK(MAP_ONE(4));
-	EXPECT_OK(UNMAP(4, 1));
+	/* a mapping comes into it only by a call that knows of it */
+	EXPECT_REASON(MAP_ONE(4), "# bytes from # leave the reservation");
+	EXPECT_REASON(UNMAP(3, 2), "# bytes from # leave the reservation");
 	EXPECT_EQ(0, munmap((void *)AT(4), CHUNK));
 	close(other);
+}
+
+struct waiter {
+	CUdeviceptr at;
+	CUmemGenericAllocationHandle team;
+	_Atomic pid_t thread;
+	CUresult result;
+};
+
+static void *map_window(void *data)
+{
+	struct waiter *waiter = data;
+
+	waiter->thread = gettid();
+	waiter->result = cuMemMap(waiter->at, 4 * CHUNK, 0, waiter->team, 0);
+	return NULL;
+}
+
+/*
+ * While a call waits for a team, its tail is no other call's, and goes with it. Meanwhile no other
+ * mapping came into the tail, and no other call has unmapped it.
+ */
+TEST_F(tail, of_a_call_that_waits)
+{
+	struct waiter waiter = { .at = AT(2), .team = new_team(2, 4 * CHUNK) };
+	pthread_t thread;
+
+	ASSERT_OK(MAP_ONE(3));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, map_window, &waiter));
+	ASSERT_TRUE(comes_true(waiter.thread));
+	ASSERT_TRUE(sleeps(getpid(), waiter.thread));
+	EXPECT_REASON(MAP(2), "# bytes are behind the reservation's end, where something else is");
+	EXPECT_REASON(MAP_ONE(4), "# bytes from # leave the reservation");
+	EXPECT_REASON(UNMAP(2, 4), "# bytes from # leave the reservation");
+	EXPECT_EQ(MAP_FAILED, wall_at(AT(4), CHUNK));
+	for (int i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastAddDevice(waiter.team, i));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	/* something is mapped there already */
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, waiter.result);
+	EXPECT_TRUE(is_free(AT(4), 12 * CHUNK));
+	EXPECT_OK(UNMAP(3, 1));
+	EXPECT_OK(MAP(2));
+	EXPECT_OK(UNMAP(2, 4));
 }
 
 struct racers {
