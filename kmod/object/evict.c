@@ -183,6 +183,7 @@ static void undo_next_team(struct rb_root_cached *bound, struct list_head *ended
 		rb_erase_cached(&memory->by_team, bound);
 		eviction_add(&eviction, memory);
 		list_move_tail(&memory->object.ended, &done);
+		cond_resched();
 	}
 	eviction_end(&eviction, &undone);
 	list_for_each_entry(object, &done, ended)
@@ -204,9 +205,11 @@ void mc_objects_end(struct list_head *ended)
 	struct rb_root_cached bound = RB_ROOT_CACHED;
 	struct mc_object *object, *next;
 
-	list_for_each_entry(object, ended, ended)
+	list_for_each_entry(object, ended, ended) {
 		if (object->type == MEMCAST_TYPE_MEMORY)
 			bound_add(&bound, mc_memory(object));
+		cond_resched();
+	}
 	while (!RB_EMPTY_ROOT(&bound.rb_root))
 		undo_next_team(&bound, ended);
 	list_for_each_entry_safe(object, next, ended, ended) {

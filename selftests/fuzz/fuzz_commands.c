@@ -49,7 +49,7 @@ const struct fuzz_command fuzz_commands[FUZZ_COMMANDS] = {
 	     F(unbind, team_offset, OFFSET), F(unbind, bytes, BYTES))),
 	COMMAND(RESERVATION_FREE, reservation_free, (F(reservation_free, address, RESERVATION),
 	     F(reservation_free, bytes, EXTRA), F(reservation_free, flags, FEW))),
-	COMMAND(MAP, map, (F(map, handle, HANDLE), F(map, flags, FEW),
+	COMMAND(MAP, map, (F(map, handle, HANDLE), F(map, flags, FLAGS),
 	     F(map, address, RESERVATION), F(map, bytes, BYTES), F(map, offset, OFFSET)),
 	     GIVES(MAPPING, map, address, bytes)),
 	COMMAND(UNMAP, unmap, (F(unmap, address, MAPPING), F(unmap, bytes, EXTRA))),

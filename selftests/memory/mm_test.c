@@ -387,7 +387,6 @@ TEST_F(mm, counts_as_nobodys_memory)
 	EXPECT_LE(1, after);
 }
 
-/* Unmapping in one reservation affects no other. */
 /*
  * A page-table entry with a marker of userfaultfd would be in the way of the module's, and each load
  * would fault for ever: Linux registers no mapping of devices.
@@ -422,6 +421,7 @@ TEST_F(mm, userfaultfd_is_refused)
 	close(file);
 }
 
+/* Unmapping in one reservation affects no other. */
 TEST_F(mm, two_reservations_two_clients)
 {
 	volatile uint32_t *other = mapped(new_memory(1, CHUNK), CHUNK, 0);

@@ -226,7 +226,7 @@ static void *intrude(void *argument)
 			if (RAW(client, MAP, map) == EINVAL && strstr(said, "has become a heap's"))
 				intruder->late++;
 		}
-		/* what it has mapped goes with the heap's reservation */
+		/* what it has mapped goes with the reservation, at the latest with the client */
 		RAW(client, HANDLE_RELEASE, release);
 	}
 	intruder->ended = true;
@@ -273,6 +273,7 @@ TEST_F(lock, no_mapping_in_a_heap)
 	while (!intruder.late) {
 		ASSERT_EQ(0, RAW(self->client, HEAP_CREATE, heap));
 		block.heap = heap.out_heap;
+		said[0] = '\0';
 		if (!RAW(self->client, BLOCK_ALLOC, block))
 			intruder.at = block.out_address;
 		else
