@@ -367,9 +367,9 @@ int main(int argc, char **argv)
 	declared();
 	unsupported("unsupported", "", "wgmma.fence.sync.aligned;",
 		    "kernel k: line 6: wgmma.fence.sync.aligned is not");
-	unsupported("unsupported_call", ".extern .func cudaGraphSetConditional(.param .b64 a);\n",
-		    "call.uni cudaGraphSetConditional, (0);",
-		    "kernel k: line 7: call.uni cudaGraphSetConditional is not");
+	unsupported("unsupported_call", ".extern .func cudaDeviceSynchronize(.param .b64 a);\n",
+		    "call.uni cudaDeviceSynchronize, (0);",
+		    "kernel k: line 7: call.uni cudaDeviceSynchronize is not");
 	cut_off();
 	changed();
 	large("many_registers", HEAD ".visible .entry k() { .reg .b32 %r<1000000>; ",
