@@ -52,14 +52,21 @@ struct race {
 	const struct opencl_kernel *opencl;
 };
 
+/* Clears a small result, to which kernels add. Return: when the work begins */
+static double begin(const struct race *race)
+{
+	size_t written = race->work->written;
+
+	memset(race->arrays.c, 0, written < HUGE_BYTES ? written : 0);
+	return bench_now();
+}
+
 static double run_kernel(void *data)
 {
 	const struct race *race = data;
 	const struct work *work = race->work;
-	double start;
+	double start = begin(race);
 
-	memset(race->arrays.c, 0, work->written < HUGE_BYTES ? work->written : 0);
-	start = bench_now();
 	device_launch(race->kernel, work->grid[0], work->grid[1], work->block[0], work->block[1],
 		      &race->arrays);
 	return bench_now() - start;
@@ -69,10 +76,8 @@ static double run_opencl(void *data)
 {
 	const struct race *race = data;
 	const struct work *work = race->work;
-	double start;
+	double start = begin(race);
 
-	memset(race->arrays.c, 0, work->written < HUGE_BYTES ? work->written : 0);
-	start = bench_now();
 	opencl_launch(race->opencl, work->grid, work->block);
 	return bench_now() - start;
 }
@@ -98,8 +103,7 @@ static double run_loop(void *data)
 	struct share shares[THREADS_MOST];
 	double start;
 
-	memset(race->arrays.c, 0, work->written < HUGE_BYTES ? work->written : 0);
-	start = bench_now();
+	start = begin(race);
 	for (unsigned int i = 0; i < processors; i++) {
 		shares[i] = (struct share) { race, work->range * i / processors,
 					     work->range * (i + 1) / processors, 0 };
