@@ -39,7 +39,7 @@ unsigned int graph_depth(const struct graph *graph)
 		inner = node->child ? graph_depth(node->child) : 0;
 		if (inner > depth)
 			depth = inner;
-		for (uint32_t i = 0; node->condition && i < node->params.conditional.size; i++) {
+		for (uint32_t i = 0; i < bodies_count(&node->params); i++) {
 			inner = graph_depth(node->bodies[i]);
 			if (inner > depth)
 				depth = inner;

@@ -88,7 +88,7 @@ static void print_graph(FILE *out, const struct graph *graph, bool verbose)
 		fprintf(out, "\"];\n");
 		if (node->child)
 			print_cluster(out, node->child, node->handle, verbose);
-		for (uint32_t i = 0; node->condition && i < node->params.conditional.size; i++)
+		for (uint32_t i = 0; i < bodies_count(&node->params); i++)
 			print_cluster(out, node->bodies[i], node->handle, verbose);
 	}
 	for (node = graph->first; node; node = node->next)

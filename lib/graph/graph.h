@@ -170,6 +170,12 @@ void memory_unlaunch(const struct memory_step *steps, size_t count);
 /* the program frees an address; see graph_memory_free() in capture.h */
 CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *taken);
 
+/* Return: how many graphs a conditional node does by its condition; 0: it is of another type */
+static inline uint32_t bodies_count(const CUgraphNodeParams *params)
+{
+	return params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? params->conditional.size : 0;
+}
+
 /* node/condition.c */
 CUresult condition_check(CUDA_CONDITIONAL_NODE_PARAMS *params);
 CUresult condition_insert(struct node *node, struct graph *graph);

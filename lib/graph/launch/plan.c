@@ -64,9 +64,8 @@ struct step *plan_step(const struct plan *plan, CUgraphNode node)
 		return &plan->steps[found->step];
 	for (uint32_t i = 0; i < plan->count; i++) {
 		struct step *step = &plan->steps[i], *inner = NULL;
-		uint32_t bodies = step->bodies ? step->params.conditional.size : 0;
 
-		for (uint32_t k = 0; k < bodies && !inner; k++)
+		for (uint32_t k = 0; k < bodies_count(&step->params) && !inner; k++)
 			inner = plan_step(step->bodies[k], node);
 		if (inner)
 			return inner;

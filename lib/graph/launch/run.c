@@ -168,7 +168,7 @@ static void plan_begin(const struct plan *plan)
 	for (uint32_t i = 0; i < plan->count; i++) {
 		const struct step *step = &plan->steps[i];
 
-		for (uint32_t k = 0; step->bodies && k < step->params.conditional.size; k++)
+		for (uint32_t k = 0; k < bodies_count(&step->params); k++)
 			plan_begin(step->bodies[k]);
 	}
 }

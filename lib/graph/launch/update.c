@@ -189,7 +189,7 @@ static struct difference instance_compare(const struct plan *plan, uint32_t firs
 		if (params_may_replace(&step->params, &new->steps[i].params))
 			return (struct difference) {
 				CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->steps[i].node };
-		for (uint32_t k = 0; step->bodies && k < step->params.conditional.size; k++) {
+		for (uint32_t k = 0; k < bodies_count(&step->params); k++) {
 			struct difference inner = compare_whole(step->bodies[k],
 								new->steps[i].bodies[k]);
 
@@ -249,7 +249,7 @@ static void exchange_bodies(struct step *step, struct step *with)
 
 	step->bodies = with->bodies;
 	with->bodies = bodies;
-	for (uint32_t i = 0; step->bodies && i < step->params.conditional.size; i++) {
+	for (uint32_t i = 0; i < bodies_count(&step->params); i++) {
 		struct plan *to = step->bodies[i], *from = with->bodies[i];
 
 		exchange_kept(to, from);

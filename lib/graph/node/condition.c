@@ -140,7 +140,7 @@ static bool has_unused(const struct graph *graph)
 		if (!at->node)
 			return true;
 	for (const struct node *node = graph->first; node; node = node->next)
-		for (uint32_t i = 0; node->condition && i < node->params.conditional.size; i++)
+		for (uint32_t i = 0; i < bodies_count(&node->params); i++)
 			if (has_unused(node->bodies[i]))
 				return true;
 	return false;
@@ -305,7 +305,7 @@ bool condition_captured(const struct graph *graph)
 	if (graph->capture)
 		return true;
 	for (const struct node *node = graph->first; node; node = node->next)
-		for (uint32_t i = 0; node->condition && i < node->params.conditional.size; i++)
+		for (uint32_t i = 0; i < bodies_count(&node->params); i++)
 			if (condition_captured(node->bodies[i]))
 				return true;
 	return false;

@@ -298,8 +298,7 @@ static CUresult node_destroy(CUgraphNode handle)
 	if (result == CUDA_SUCCESS && node->graph->memory_nodes)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "graphs that allocate or free keep their nodes");
-	for (uint32_t i = 0; result == CUDA_SUCCESS && node->bodies &&
-	     i < node->params.conditional.size; i++)
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < bodies_count(&node->params); i++)
 		if (condition_captured(node->bodies[i]))
 			result = fail(CUDA_ERROR_INVALID_VALUE,
 				      "a stream is captured to the node: end that first");
