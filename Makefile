@@ -106,11 +106,11 @@ examples: $(examples)
 
 rooms	 := $(B)/rooms
 # $(call make_rooms,WHERE,ROOT): for each folder of ROOT, a folder of links to those that it may use
-make_rooms = awk -v root=$(2) -f selftests/source/rooms.awk selftests/source/direction.txt | \
+make_rooms = awk -v root=$(2) -f tools/tests/source/rooms.awk tools/tests/source/direction.txt | \
 	while read -r room folder; do \
 		mkdir -p $(1)/$${room\#*/} && ln -sfn $(CURDIR)/$$folder $(1)/$${room\#*/}/; \
 	done
-$(rooms)/lib/made: selftests/source/direction.txt selftests/source/rooms.awk
+$(rooms)/lib/made: tools/tests/source/direction.txt tools/tests/source/rooms.awk
 	@rm -rf $(@D)
 	@$(call make_rooms,$(@D),lib)
 	@touch $@
@@ -333,7 +333,7 @@ test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-
 
 kmod: $(farm)/memcast.ko $(farm)/vm/made $(test_modules)
 
-$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers selftests/source/direction.txt
+$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers tools/tests/source/direction.txt
 	@mkdir -p $(patsubst %,$(farm)/%,$(sort $(dir $(filter kmod/%,$(kmod_sources)))))
 	@find $(farm) -xtype l -delete
 	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/dkms.conf $(CURDIR)/include $(farm)/
@@ -438,7 +438,7 @@ check-style-%:
 
 # The tests that T names, or those that make the call CALL, without building the rest of the suite
 test: test_kernel = $(if $(filter file,$(origin KERNEL)),6.12$(cross:%=-%),$(KERNEL))
-test: test_named = $(strip $(T) $(if $(CALL),$(shell selftests/script/calls.sh '$(CALL)')))
+test: test_named = $(strip $(T) $(if $(CALL),$(shell tools/tests/suite/calls.sh '$(CALL)')))
 test: test_built = $(addprefix $(B)/selftests/,$(foreach name,$(test_named),$(firstword $(subst :, ,$(name)))) \
 	run vm-watch memcast-smi) $(test_tables)
 test:
@@ -463,7 +463,7 @@ check-debug: deps-check-all
 	@tools/run-selftests --devices 8 --pool-mib 128,64 --param imex_channels=2 \
 		$$(sed -n 2p selftests/vm-options) \
 		--env MEMCAST_TEST_TIMEOUT=15 --env MEMCAST_TEST_LOOPS=5 debug
-	@selftests/script/sanitized.sh
+	@tools/tests/suite/sanitized.sh
 
 # Every data race that KCSAN sees in the module's code fails this goal.
 check-kcsan: deps-check-all

@@ -3,7 +3,7 @@
 #
 # Runs scale_test where the clock counts instructions, so that its ratios are judged.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "ratios of instructions, with linux $kernel" --root --kernel $kernel --icount \

@@ -4,7 +4,7 @@
 # Measures the longest stretch in which a call does not yield the processor, in instructions of
 # a virtual machine whose clock counts them: selftests/cost/yield_test.c, yield_machine_test.c.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "yields, with linux $kernel" --kernel $kernel --icount --cpus 1 --root --devices 2 \

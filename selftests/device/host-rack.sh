@@ -4,7 +4,7 @@
 # Tests machines with as many devices as there can be, the module's refusal of one more, the 72 of
 # a rack, and devices that are divided among hosts.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 
 said=$(tools/memcast-vm --devices 577 --pool-mib 2 --memory 768 -- true 2>&1 </dev/null)
 case $said in

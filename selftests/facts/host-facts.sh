@@ -6,7 +6,7 @@
 # hold with the module's default parameters, too, but for a pool that has room for those of pools.
 # Usage: host-facts.sh [FIDELITY.md [TABLE…]]
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 document=${1:-docs/fidelity.md}
 [ $# -gt 1 ] && shift && tables=("$@") || tables=(selftests/facts/tables/*.tsv)
 

@@ -4,7 +4,7 @@
 # Tests of lost hosts, on machines with two hosts. (On machines with one host, lost_host_test
 # and lost_race_test run together with all other tests.)
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 
 for kernel in ${CHECK_KERNELS:-6.1 6.12}; do
 	machine "two hosts with linux $kernel" --kernel $kernel --root --devices 4 --pool-mib 32 \

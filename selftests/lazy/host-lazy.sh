@@ -4,7 +4,7 @@
 # Lazy pools: machines that promise more memory than they have, the other selftests of memory in a
 # machine whose pools are lazy, and parameters that the module refuses.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 
 # lazy WHAT OPTION… -- PROGRAM…: runs the program in a machine with lazy pools
 lazy()

@@ -4,7 +4,7 @@
 # Runs on the machine that builds: runs the commands of docs/tracing.md, as they stand there, in one
 # virtual machine, and checks what each tool says of the module's events.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 

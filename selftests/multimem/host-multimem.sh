@@ -6,7 +6,7 @@
 # for every kind of processor that this one can stand in for. MEMCAST_TEST_ALL=1: all pairs of
 # 16-bit operands and all floats (half an hour).
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 sources=selftests/multimem

@@ -4,7 +4,7 @@
 # Runs on the machine that builds: checks what memcast-smi shows of processes in a virtual machine:
 # JSON, against its schema, and a page, which a browser reads as well if there is one.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d "$PWD/build/host-smi.XXXXXX")
 chmod 755 "$temp"
 trap 'rm -rf "$temp"' EXIT

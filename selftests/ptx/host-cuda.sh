@@ -6,7 +6,7 @@
 # A C function takes the place of a kernel of its name; without it and without PTX, a launch says so.
 # shellcheck disable=SC2016	# $program is of the machine's shell
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 source=selftests/ptx/cuda_program.cu

@@ -5,7 +5,7 @@
 # sanitizers, against random changes of texts; and what memcast-ptx.so looks for in them.
 # MEMCAST_TEST_SECONDS=1200 runs for so long.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 

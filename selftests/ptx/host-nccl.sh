@@ -5,7 +5,7 @@
 # collectives by its own kernels in machines; examples/nccl-all-reduce.c checks every value, and
 # what NCCL took. Functions that NCCL was built without (ONLY_FUNCS) are left out.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 program=build/examples/nccl-all-reduce

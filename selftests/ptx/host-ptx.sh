@@ -4,7 +4,7 @@
 # Runs on the machine that builds: kernels run from their PTX in machines that have memcast-ptx.so
 # and LLVM, which are too large for the machines of all other tests.
 cd "$(dirname "$0")/../.." || exit 1
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 object=build/lib/memcast-ptx.so
 
 if [ ! -e $object ]; then

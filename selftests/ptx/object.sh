@@ -8,7 +8,7 @@
 #
 # The script ends, as skipped, where memcast-ptx.so is not built, and, as failed, where the program
 # does not compile.
-. selftests/script/tap.sh
+. selftests/base/tap.sh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 object=$PWD/build/lib/memcast-ptx.so
