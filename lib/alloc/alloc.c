@@ -28,8 +28,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 	return CALL(block_allocate(address, bytes), address, bytes);
 }
 
-static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
-			      size_t height, unsigned int element)
+DEFINE_CALL(cuMemAllocPitch_v2, (CUdeviceptr *address, size_t *pitch, size_t width,
+				 size_t height, unsigned int element),
+	    address, pitch, width, height, element)
 {
 	uint32_t device;
 	CUresult result;
@@ -48,13 +49,6 @@ static CUresult allocate_rows(CUdeviceptr *address, size_t *pitch, size_t width,
 	/* both may overflow: hardware goes on with the result, which is 0 or too large */
 	*pitch = (width + PITCH - 1) & ~(PITCH - 1);
 	return block_allocate(address, *pitch * height);
-}
-
-CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width,
-			    size_t height, unsigned int element)
-{
-	return CALL(allocate_rows(address, pitch, width, height, element),
-		    address, pitch, width, height, element);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)

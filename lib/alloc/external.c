@@ -99,8 +99,9 @@ static CUresult import_dma_buf(CUexternalMemory *memory,
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_SUPPORTED : result;
 }
 
-static CUresult import_external(CUexternalMemory *memory,
-				const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+DEFINE_WHOLE_CALL(cuImportExternalMemory, (CUexternalMemory *memory,
+					   const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc),
+		  memory, desc)
 {
 	CUresult result;
 	uint32_t device;
@@ -114,12 +115,6 @@ static CUresult import_external(CUexternalMemory *memory,
 		return result;
 	return desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD ?
 		import_opaque(memory, desc) : import_dma_buf(memory, desc, device);
-}
-
-CUresult cuImportExternalMemory(CUexternalMemory *memory,
-				const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
-{
-	return WHOLE_CALL(import_external(memory, desc), memory, desc);
 }
 
 static CUresult check_external(CUexternalMemory memory, uint32_t *handle)
@@ -138,8 +133,9 @@ static CUresult check_external(CUexternalMemory memory, uint32_t *handle)
 	return CUDA_SUCCESS;
 }
 
-static CUresult map_buffer(CUdeviceptr *address, CUexternalMemory memory,
-			   const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
+DEFINE_CALL(cuExternalMemoryGetMappedBuffer, (CUdeviceptr *address, CUexternalMemory memory,
+					      const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc),
+	    address, memory, desc)
 {
 	struct memcast_block_map arg = {};
 	CUresult result;
@@ -163,21 +159,10 @@ static CUresult map_buffer(CUdeviceptr *address, CUexternalMemory memory,
 	return result;
 }
 
-CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *address, CUexternalMemory memory,
-					 const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
-{
-	return CALL(map_buffer(address, memory, desc), address, memory, desc);
-}
-
-static CUresult destroy_external(CUexternalMemory memory)
+DEFINE_CALL(cuDestroyExternalMemory, (CUexternalMemory memory), memory)
 {
 	uint32_t handle;
 	CUresult result = check_external(memory, &handle);
 
 	return result == CUDA_SUCCESS ? external_release(handle) : result;
-}
-
-CUresult cuDestroyExternalMemory(CUexternalMemory memory)
-{
-	return CALL(destroy_external(memory), memory);
 }

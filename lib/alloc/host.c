@@ -49,7 +49,8 @@ CUresult cuMemFreeHost(void *pointer)
 	return WHOLE_CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), pointer);
 }
 
-static CUresult host_add(void *pointer, size_t bytes, unsigned int flags)
+DEFINE_CALL(cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned int flags),
+	    pointer, bytes, flags)
 {
 	struct memcast_block_register arg = {
 		.address = (uintptr_t)pointer,
@@ -78,12 +79,7 @@ static CUresult host_add(void *pointer, size_t bytes, unsigned int flags)
 	return device_ioctl(MEMCAST_BLOCK_REGISTER, &arg);
 }
 
-CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
-{
-	return CALL(host_add(pointer, bytes, flags), pointer, bytes, flags);
-}
-
-static CUresult drop(void *pointer)
+DEFINE_CALL(cuMemHostUnregister, (void *pointer), pointer)
 {
 	struct memcast_address_info info = { .address = (uintptr_t)pointer };
 	CUresult result;
@@ -98,11 +94,6 @@ static CUresult drop(void *pointer)
 	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) == CUDA_SUCCESS && info.out_mapping_bytes)
 		return fail(result, "%p is not where a registered range starts", pointer);
 	return fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "nothing is registered at %p", pointer);
-}
-
-CUresult cuMemHostUnregister(void *pointer)
-{
-	return CALL(drop(pointer), pointer);
 }
 
 /* Finds the block or the registered range of the host that has an address. */
@@ -123,7 +114,9 @@ static CUresult host_find(void *pointer, struct memcast_address_info *info)
 	return CUDA_SUCCESS;
 }
 
-static CUresult get_device_pointer(CUdeviceptr *address, void *pointer, unsigned int flags)
+DEFINE_CALL(cuMemHostGetDevicePointer_v2, (CUdeviceptr *address, void *pointer,
+					   unsigned int flags),
+	    address, pointer, flags)
 {
 	struct memcast_address_info info = {};
 	CUresult result;
@@ -138,13 +131,7 @@ static CUresult get_device_pointer(CUdeviceptr *address, void *pointer, unsigned
 	return result;
 }
 
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer,
-				      unsigned int flags)
-{
-	return CALL(get_device_pointer(address, pointer, flags), address, pointer, flags);
-}
-
-static CUresult host_get_flags(unsigned int *flags, void *pointer)
+DEFINE_CALL(cuMemHostGetFlags, (unsigned int *flags, void *pointer), flags, pointer)
 {
 	struct memcast_address_info info = {};
 	CUresult result;
@@ -155,11 +142,6 @@ static CUresult host_get_flags(unsigned int *flags, void *pointer)
 	if (result == CUDA_SUCCESS)
 		*flags = info.out_block_flags & BLOCK_FLAGS_GIVEN;
 	return result;
-}
-
-CUresult cuMemHostGetFlags(unsigned int *flags, void *pointer)
-{
-	return CALL(host_get_flags(flags, pointer), flags, pointer);
 }
 
 /* The first version does the same. */

@@ -130,7 +130,7 @@ static bool remember(struct opened *opened)
 	return true;
 }
 
-static CUresult ipc_get_handle(CUipcMemHandle *handle, CUdeviceptr address)
+DEFINE_CALL(cuIpcGetMemHandle, (CUipcMemHandle *handle, CUdeviceptr address), handle, address)
 {
 	struct memcast_address_info info = { .address = address };
 	struct memcast_ipc_export arg = { .address = address };
@@ -156,11 +156,6 @@ static CUresult ipc_get_handle(CUipcMemHandle *handle, CUdeviceptr address)
 	memcpy(filled.key, arg.out_key, sizeof(filled.key));
 	memcpy(handle, &filled, sizeof(filled));
 	return CUDA_SUCCESS;
-}
-
-CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
-{
-	return CALL(ipc_get_handle(handle, address), handle, address);
 }
 
 static CUresult ipc_map(CUdeviceptr *address, const struct handle *handle)
@@ -274,7 +269,7 @@ static CUresult close_once(CUdeviceptr address, struct opened **last)
 	return CUDA_SUCCESS;
 }
 
-static CUresult close_handle(CUdeviceptr address)
+DEFINE_WHOLE_CALL(cuIpcCloseMemHandle, (CUdeviceptr address), address)
 {
 	struct opened *last;
 	struct slot *slot;
@@ -293,11 +288,6 @@ static CUresult close_handle(CUdeviceptr address)
 	heap_free(address, 0);
 	free(last);
 	return result;
-}
-
-CUresult cuIpcCloseMemHandle(CUdeviceptr address)
-{
-	return WHOLE_CALL(close_handle(address), address);
 }
 
 /* A block that a handle opened is closed, not freed: its memory is another process's. */

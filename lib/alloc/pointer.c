@@ -254,8 +254,9 @@ static void pointer_give(void *data, CUpointer_attribute attribute, uint64_t val
 		memcpy(data, &value, sizeof(value));
 }
 
-static CUresult pointer_get_attribute(void *data, CUpointer_attribute attribute,
-				      CUdeviceptr pointer)
+DEFINE_CALL(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute,
+				    CUdeviceptr pointer),
+	    data, attribute, pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	uint64_t value = 0;
@@ -278,11 +279,6 @@ static CUresult pointer_get_attribute(void *data, CUpointer_attribute attribute,
 	    attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
 		pointer_give(data, attribute, value);
 	return result;
-}
-
-CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
-{
-	return CALL(pointer_get_attribute(data, attribute, pointer), data, attribute, pointer);
 }
 
 /*
@@ -312,8 +308,9 @@ static uint64_t value_or_none(CUpointer_attribute attribute,
 	}
 }
 
-static CUresult pointer_get_attributes(unsigned int count, const CUpointer_attribute *attributes,
-				       void **data, CUdeviceptr pointer)
+DEFINE_CALL(cuPointerGetAttributes, (unsigned int count, CUpointer_attribute *attributes,
+				     void **data, CUdeviceptr pointer),
+	    count, attributes, data, pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	CUresult result;
@@ -337,15 +334,9 @@ static CUresult pointer_get_attributes(unsigned int count, const CUpointer_attri
 	return CUDA_SUCCESS;
 }
 
-CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes,
-				void **data, CUdeviceptr pointer)
-{
-	return CALL(pointer_get_attributes(count, attributes, data, pointer),
-		    count, attributes, data, pointer);
-}
-
-static CUresult pointer_set_attribute(const void *value, CUpointer_attribute attribute,
-				      CUdeviceptr pointer)
+DEFINE_CALL(cuPointerSetAttribute, (const void *value, CUpointer_attribute attribute,
+				    CUdeviceptr pointer),
+	    value, attribute, pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	unsigned int wanted;
@@ -365,13 +356,8 @@ static CUresult pointer_set_attribute(const void *value, CUpointer_attribute att
 	return result == CUDA_SUCCESS ? set_sync(pointer, wanted) : result;
 }
 
-CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
-			       CUdeviceptr pointer)
-{
-	return CALL(pointer_set_attribute(value, attribute, pointer), value, attribute, pointer);
-}
-
-static CUresult address_range(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
+DEFINE_CALL(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *size, CUdeviceptr pointer),
+	    base, size, pointer)
 {
 	struct memcast_address_info info = { .address = pointer };
 	uint32_t device;
@@ -390,9 +376,4 @@ static CUresult address_range(CUdeviceptr *base, size_t *size, CUdeviceptr point
 	if (size)
 		*size = result == CUDA_SUCCESS ? info.out_mapping_bytes : 0;
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_NOT_FOUND : result;
-}
-
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
-{
-	return CALL(address_range(base, size, pointer), base, size, pointer);
 }

@@ -149,6 +149,25 @@ struct argument {
 	((handles) ? CALL(expression, __VA_ARGS__) :				\
 		     LOGGED(fail(refusal, "NULL handle"), __VA_ARGS__))
 
+/*
+ * Begin the definition of a call, as the kernel's SYSCALL_DEFINE() does of a system call: its body
+ * follows in braces, and is the expression of CALL() or WHOLE_CALL(). Behind the parameters stand
+ * their names, as the log shows them.
+ *
+ *	DEFINE_CALL(cuMemUnmap, (CUdeviceptr address, size_t size), address, size)
+ */
+#define DEFINE_CALL(name, parameters, ...)	\
+	DEFINE_BY(CALL, name, parameters, ##__VA_ARGS__)
+#define DEFINE_WHOLE_CALL(name, parameters, ...)	\
+	DEFINE_BY(WHOLE_CALL, name, parameters, ##__VA_ARGS__)
+#define DEFINE_BY(call, name, parameters, ...)					\
+	static CUresult name##_body parameters;					\
+	CUresult name parameters						\
+	{									\
+		return call(name##_body(__VA_ARGS__), ##__VA_ARGS__);		\
+	}									\
+	static CUresult name##_body parameters
+
 /* For a function that programs find by its name and cuda.h does not declare */
 #define EXPORTED	__attribute__((visibility("default")))
 

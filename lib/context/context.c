@@ -153,7 +153,7 @@ void context_drop_current(CUcontext context)
 		depth--;
 }
 
-static CUresult context_push(CUcontext context)
+DEFINE_CALL(cuCtxPushCurrent_v2, (CUcontext context), context)
 {
 	if (!context)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL context");
@@ -162,12 +162,7 @@ static CUresult context_push(CUcontext context)
 	return context_make_current(context);
 }
 
-CUresult cuCtxPushCurrent_v2(CUcontext context)
-{
-	return CALL(context_push(context), context);
-}
-
-static CUresult context_pop(CUcontext *context)
+DEFINE_CALL(cuCtxPopCurrent_v2, (CUcontext *context), context)
 {
 	if (!depth)
 		return fail_none_current();
@@ -177,12 +172,7 @@ static CUresult context_pop(CUcontext *context)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxPopCurrent_v2(CUcontext *context)
-{
-	return CALL(context_pop(context), context);
-}
-
-static CUresult context_set(CUcontext context)
+DEFINE_CALL(cuCtxSetCurrent, (CUcontext context), context)
 {
 	if (context && !was_given(context))
 		return fail(CUDA_ERROR_INVALID_CONTEXT, "not a context");
@@ -191,22 +181,12 @@ static CUresult context_set(CUcontext context)
 	return context ? context_make_current(context) : CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetCurrent(CUcontext context)
-{
-	return CALL(context_set(context), context);
-}
-
-static CUresult context_get(CUcontext *context)
+DEFINE_CALL(cuCtxGetCurrent, (CUcontext *context), context)
 {
 	if (!context)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	*context = depth ? stack[depth - 1] : NULL;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *context)
-{
-	return CALL(context_get(context), context);
 }
 
 /* A primary context has a device also while no reference to it is held. */
@@ -235,7 +215,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
 	return CALL(context_get_device(device, context), device, context);
 }
 
-static CUresult context_get_flags(unsigned int *flags)
+DEFINE_CALL(cuCtxGetFlags, (unsigned int *flags), flags)
 {
 	struct slot *slot;
 	CUresult result;
@@ -248,13 +228,8 @@ static CUresult context_get_flags(unsigned int *flags)
 	return result;
 }
 
-CUresult cuCtxGetFlags(unsigned int *flags)
-{
-	return CALL(context_get_flags(flags), flags);
-}
-
 /* MAP_HOST stays as it was when the context was made. */
-static CUresult context_set_flags(unsigned int flags)
+DEFINE_CALL(cuCtxSetFlags, (unsigned int flags), flags)
 {
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
@@ -266,12 +241,7 @@ static CUresult context_set_flags(unsigned int flags)
 	return result;
 }
 
-CUresult cuCtxSetFlags(unsigned int flags)
-{
-	return CALL(context_set_flags(flags), flags);
-}
-
-static CUresult context_get_id(CUcontext context, unsigned long long *id)
+DEFINE_CALL(cuCtxGetId, (CUcontext context, unsigned long long *id), context, id)
 {
 	struct slot *slot;
 	CUresult result;
@@ -284,12 +254,7 @@ static CUresult context_get_id(CUcontext context, unsigned long long *id)
 	return result;
 }
 
-CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
-{
-	return CALL(context_get_id(context, id), context, id);
-}
-
-static CUresult context_get_version(CUcontext context, unsigned int *version)
+DEFINE_CALL(cuCtxGetApiVersion, (CUcontext context, unsigned int *version), context, version)
 {
 	struct slot *slot;
 	CUresult result;
@@ -303,11 +268,6 @@ static CUresult context_get_version(CUcontext context, unsigned int *version)
 	if (result == CUDA_SUCCESS)
 		*version = API_VERSION;
 	return result;
-}
-
-CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version)
-{
-	return CALL(context_get_version(context, version), context, version);
 }
 
 /* These names' first versions differ only in effects on hardware. */

@@ -117,7 +117,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 	return WHOLE_CALL_ON(context, CUDA_ERROR_INVALID_VALUE, context_destroy(context), context);
 }
 
-static CUresult context_attach(CUcontext *context, unsigned int flags)
+DEFINE_WHOLE_CALL(cuCtxAttach, (CUcontext *context, unsigned int flags), context, flags)
 {
 	struct slot *slot;
 	CUresult result;
@@ -134,11 +134,6 @@ static CUresult context_attach(CUcontext *context, unsigned int flags)
 	}
 	pthread_mutex_unlock(&slots_lock);
 	return result;
-}
-
-CUresult cuCtxAttach(CUcontext *context, unsigned int flags)
-{
-	return WHOLE_CALL(context_attach(context, flags), context, flags);
 }
 
 /* The last call ends the context. */

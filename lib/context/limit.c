@@ -52,7 +52,7 @@ static CUresult find_limit(CUlimit which, struct slot **slot)
 		fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "the device has no such limit");
 }
 
-static CUresult get_limit(size_t *value, CUlimit which)
+DEFINE_CALL(cuCtxGetLimit, (size_t *value, CUlimit which), value, which)
 {
 	struct slot *slot;
 	CUresult result = find_limit(which, &slot);
@@ -65,12 +65,7 @@ static CUresult get_limit(size_t *value, CUlimit which)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetLimit(size_t *value, CUlimit which)
-{
-	return CALL(get_limit(value, which), value, which);
-}
-
-static CUresult set_limit(CUlimit which, size_t value)
+DEFINE_CALL(cuCtxSetLimit, (CUlimit which, size_t value), which, value)
 {
 	struct slot *slot;
 	CUresult result = find_limit(which, &slot);
@@ -89,12 +84,7 @@ static CUresult set_limit(CUlimit which, size_t value)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetLimit(CUlimit which, size_t value)
-{
-	return CALL(set_limit(which, value), which, value);
-}
-
-static CUresult get_cache_config(CUfunc_cache *config)
+DEFINE_CALL(cuCtxGetCacheConfig, (CUfunc_cache *config), config)
 {
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
@@ -107,12 +97,7 @@ static CUresult get_cache_config(CUfunc_cache *config)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
-{
-	return CALL(get_cache_config(config), config);
-}
-
-static CUresult set_cache_config(CUfunc_cache config)
+DEFINE_CALL(cuCtxSetCacheConfig, (CUfunc_cache config), config)
 {
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
@@ -125,18 +110,13 @@ static CUresult set_cache_config(CUfunc_cache config)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetCacheConfig(CUfunc_cache config)
-{
-	return CALL(set_cache_config(config), config);
-}
-
 /* Copies and fills leave nothing in a device's cache. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
 	return CALL(check_current());
 }
 
-static CUresult priority_range(int *least, int *greatest)
+DEFINE_CALL(cuCtxGetStreamPriorityRange, (int *least, int *greatest), least, greatest)
 {
 	CUresult result = check_current();
 
@@ -147,9 +127,4 @@ static CUresult priority_range(int *least, int *greatest)
 	if (greatest)
 		*greatest = STREAM_PRIORITY_GREATEST;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
-{
-	return CALL(priority_range(least, greatest), least, greatest);
 }

@@ -13,7 +13,8 @@ static CUresult check_pair(CUdevice device, CUdevice peer)
 	return result == CUDA_SUCCESS ? context_check_device(peer) : result;
 }
 
-static CUresult can_access(int *possible, CUdevice device, CUdevice peer)
+DEFINE_CALL(cuDeviceCanAccessPeer, (int *possible, CUdevice device, CUdevice peer),
+	    possible, device, peer)
 {
 	CUresult result;
 
@@ -25,13 +26,9 @@ static CUresult can_access(int *possible, CUdevice device, CUdevice peer)
 	return result;
 }
 
-CUresult cuDeviceCanAccessPeer(int *possible, CUdevice device, CUdevice peer)
-{
-	return CALL(can_access(possible, device, peer), possible, device, peer);
-}
-
-static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
-			       CUdevice device, CUdevice peer)
+DEFINE_CALL(cuDeviceGetP2PAttribute, (int *value, CUdevice_P2PAttribute attribute,
+				      CUdevice device, CUdevice peer),
+	    value, attribute, device, peer)
 {
 	CUresult result;
 
@@ -50,12 +47,6 @@ static CUresult peer_attribute(int *value, CUdevice_P2PAttribute attribute,
 		 attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ||
 		 attribute == CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute,
-				 CUdevice device, CUdevice peer)
-{
-	return CALL(peer_attribute(value, attribute, device, peer), value, attribute, device, peer);
 }
 
 /* A bit in the current context's mask of peers */
@@ -85,7 +76,7 @@ static CUresult find_pair(CUcontext context, struct peer_bit *out)
 	return CUDA_SUCCESS;
 }
 
-static CUresult peer_enable(CUcontext context, unsigned int flags)
+DEFINE_CALL(cuCtxEnablePeerAccess, (CUcontext context, unsigned int flags), context, flags)
 {
 	struct peer_bit peer;
 	CUresult result;
@@ -101,12 +92,7 @@ static CUresult peer_enable(CUcontext context, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned int flags)
-{
-	return CALL(peer_enable(context, flags), context, flags);
-}
-
-static CUresult disable(CUcontext context)
+DEFINE_CALL(cuCtxDisablePeerAccess, (CUcontext context), context)
 {
 	struct peer_bit peer;
 	CUresult result;
@@ -116,9 +102,4 @@ static CUresult disable(CUcontext context)
 	    (result == CUDA_SUCCESS && !(atomic_fetch_and(peer.word, ~peer.bit) & peer.bit)))
 		return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access is not on");
 	return result;
-}
-
-CUresult cuCtxDisablePeerAccess(CUcontext context)
-{
-	return CALL(disable(context), context);
 }

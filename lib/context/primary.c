@@ -2,7 +2,7 @@
 /* Primary contexts: one per device, shared by all callers that retain it. */
 #include "context.h"
 
-static CUresult primary_retain(CUcontext *context, CUdevice device)
+DEFINE_WHOLE_CALL(cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device), context, device)
 {
 	struct slot *slot;
 	CUresult result;
@@ -34,11 +34,6 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
 	return result;
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-	return WHOLE_CALL(primary_retain(context, device), context, device);
-}
-
 /*
  * Ends a primary context, with slots_lock held. Its value stays; when it is retained again, it
  * has neither peers nor flags. The caller ends @heaps after unlocking.
@@ -53,7 +48,7 @@ static void primary_end(struct slot *slot, uint32_t *heaps)
 	slot_drop_peers(slot);
 }
 
-static CUresult primary_release(CUdevice device)
+DEFINE_WHOLE_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice device), device)
 {
 	CUresult result = context_check_device(device);
 	uint32_t heaps[CONTEXT_HEAPS] = {};
@@ -72,12 +67,7 @@ static CUresult primary_release(CUdevice device)
 	return result;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-	return WHOLE_CALL(primary_release(device), device);
-}
-
-static CUresult primary_reset(CUdevice device)
+DEFINE_WHOLE_CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), device)
 {
 	CUresult result = context_check_device(device);
 	uint32_t heaps[CONTEXT_HEAPS];
@@ -91,12 +81,7 @@ static CUresult primary_reset(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-	return WHOLE_CALL(primary_reset(device), device);
-}
-
-static CUresult primary_set_flags(CUdevice device, unsigned int flags)
+DEFINE_CALL(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned int flags), device, flags)
 {
 	CUresult result = context_check_flags(flags);
 
@@ -109,12 +94,8 @@ static CUresult primary_set_flags(CUdevice device, unsigned int flags)
 	return result;
 }
 
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int flags)
-{
-	return CALL(primary_set_flags(device, flags), device, flags);
-}
-
-static CUresult primary_state(CUdevice device, unsigned int *flags, int *active)
+DEFINE_CALL(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned int *flags, int *active),
+	    device, flags, active)
 {
 	CUresult result;
 
@@ -126,11 +107,6 @@ static CUresult primary_state(CUdevice device, unsigned int *flags, int *active)
 		*active = slots[device].live != 0;
 	}
 	return result;
-}
-
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
-{
-	return CALL(primary_state(device, flags, active), device, flags, active);
 }
 
 /* The changes of these names' second versions do not concern memcast. */

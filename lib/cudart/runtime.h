@@ -57,6 +57,12 @@ cudaError_t primary_context(CUcontext *context, int device);
 	error_keep(error_ == cudaSuccess ? (expression) : error_);		\
 })
 
+/* Begins the definition of a call, whose body follows in braces and runs as CALL()'s expression. */
+#define DEFINE_CALL(name, parameters, ...)					\
+	static cudaError_t name##_body parameters;				\
+	cudaError_t name parameters { return CALL(name##_body(__VA_ARGS__)); }	\
+	static cudaError_t name##_body parameters
+
 /* A call that only calls the driver */
 #define DRIVER(call)		CALL(error_of(call))
 #define DRIVER_LOADED(call)	CALL_LOADED(error_of(call))

@@ -22,7 +22,7 @@ CUresult device_info(CUdevice device, struct memcast_device_info *info)
 	return device_ioctl(MEMCAST_DEVICE_INFO, info);
 }
 
-static CUresult device_count(int *count)
+DEFINE_CALL(cuDeviceGetCount, (int *count), count)
 {
 	struct memcast_system_info info = {};
 	CUresult result;
@@ -35,12 +35,7 @@ static CUresult device_count(int *count)
 	return result;
 }
 
-CUresult cuDeviceGetCount(int *count)
-{
-	return CALL(device_count(count), count);
-}
-
-static CUresult device_get(CUdevice *device, int ordinal)
+DEFINE_CALL(cuDeviceGet, (CUdevice *device, int ordinal), device, ordinal)
 {
 	struct memcast_device_info info = {};
 	CUresult result;
@@ -53,12 +48,7 @@ static CUresult device_get(CUdevice *device, int ordinal)
 	return result;
 }
 
-CUresult cuDeviceGet(CUdevice *device, int ordinal)
-{
-	return CALL(device_get(device, ordinal), device, ordinal);
-}
-
-static CUresult device_name(char *name, int length, CUdevice device)
+DEFINE_CALL(cuDeviceGetName, (char *name, int length, CUdevice device), name, length, device)
 {
 	struct memcast_device_info info = {};
 	CUresult result;
@@ -69,11 +59,6 @@ static CUresult device_name(char *name, int length, CUdevice device)
 	if (result == CUDA_SUCCESS)
 		snprintf(name, length, "%s", profile_name());
 	return result;
-}
-
-CUresult cuDeviceGetName(char *name, int length, CUdevice device)
-{
-	return CALL(device_name(name, length, device), name, length, device);
 }
 
 /* Every kind of affinity is unsupported, known or not. */
@@ -95,7 +80,7 @@ CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type,
 	return CALL(device_affinity(supported, device), supported, type, device);
 }
 
-static CUresult device_uuid(CUuuid *uuid, CUdevice device)
+DEFINE_CALL(cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice device), uuid, device)
 {
 	struct memcast_device_info info = {};
 	CUresult result;
@@ -108,12 +93,7 @@ static CUresult device_uuid(CUuuid *uuid, CUdevice device)
 	return result;
 }
 
-CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
-{
-	return CALL(device_uuid(uuid, device), uuid, device);
-}
-
-static CUresult device_total(size_t *bytes, CUdevice device)
+DEFINE_CALL(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), bytes, device)
 {
 	struct memcast_device_info info = {};
 	CUresult result;
@@ -126,12 +106,8 @@ static CUresult device_total(size_t *bytes, CUdevice device)
 	return result;
 }
 
-CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
-{
-	return CALL(device_total(bytes, device), bytes, device);
-}
-
-static CUresult capability(int *major, int *minor, CUdevice device)
+DEFINE_CALL(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device),
+	    major, minor, device)
 {
 	CUresult result;
 
@@ -144,12 +120,7 @@ static CUresult capability(int *major, int *minor, CUdevice device)
 	return result;
 }
 
-CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
-{
-	return CALL(capability(major, minor, device), major, minor, device);
-}
-
-static CUresult device_properties(CUdevprop *prop, CUdevice device)
+DEFINE_CALL(cuDeviceGetProperties, (CUdevprop *prop, CUdevice device), prop, device)
 {
 	CUdevprop read;
 	const struct {
@@ -182,11 +153,6 @@ static CUresult device_properties(CUdevprop *prop, CUdevice device)
 	}
 	*prop = read;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice device)
-{
-	return CALL(device_properties(prop, device), prop, device);
 }
 
 /* Devices are not split into instances: both versions return the same UUID. */

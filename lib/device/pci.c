@@ -26,7 +26,7 @@ static CUresult pci_address(struct address *address, CUdevice device)
 	return result;
 }
 
-static CUresult pci_print(char *text, int length, CUdevice device)
+DEFINE_CALL(cuDeviceGetPCIBusId, (char *text, int length, CUdevice device), text, length, device)
 {
 	struct address address;
 	char printed[40];
@@ -50,11 +50,6 @@ static CUresult pci_print(char *text, int length, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
-{
-	return CALL(pci_print(text, length, device), text, length, device);
-}
-
 static bool scan(struct address *address, const char *text)
 {
 	struct address *a = address;
@@ -73,7 +68,7 @@ static bool scan(struct address *address, const char *text)
 	       !text[end];
 }
 
-static CUresult pci_find(CUdevice *device, const char *text)
+DEFINE_CALL(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), device, text)
 {
 	struct memcast_system_info info = {};
 	struct address wanted, address;
@@ -96,9 +91,4 @@ static CUresult pci_find(CUdevice *device, const char *text)
 	if (result != CUDA_SUCCESS)
 		return result;
 	return fail(CUDA_ERROR_INVALID_DEVICE, "no device is at %s", text);
-}
-
-CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
-{
-	return CALL(pci_find(device, text), device, text);
 }

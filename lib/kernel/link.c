@@ -289,7 +289,8 @@ static CUresult make_image(struct link *link)
 	return link->linked ? CUDA_SUCCESS : image_no_memory();
 }
 
-static CUresult complete(CUlinkState state, void **image, size_t *bytes)
+DEFINE_WHOLE_CALL(cuLinkComplete, (CUlinkState state, void **image, size_t *bytes),
+		  state, image, bytes)
 {
 	struct link *link;
 	CUresult result;
@@ -311,12 +312,7 @@ static CUresult complete(CUlinkState state, void **image, size_t *bytes)
 	return result;
 }
 
-CUresult cuLinkComplete(CUlinkState state, void **image, size_t *bytes)
-{
-	return WHOLE_CALL(complete(state, image, bytes), state, image, bytes);
-}
-
-static CUresult link_destroy(CUlinkState state)
+DEFINE_WHOLE_CALL(cuLinkDestroy, (CUlinkState state), state)
 {
 	struct link *link;
 	CUresult result = handle_get(state, HANDLE_LINK, CUDA_ERROR_INVALID_HANDLE, &link);
@@ -334,9 +330,4 @@ static CUresult link_destroy(CUlinkState state)
 		link_put(link);
 	handle_put(link);
 	return CUDA_SUCCESS;
-}
-
-CUresult cuLinkDestroy(CUlinkState state)
-{
-	return WHOLE_CALL(link_destroy(state), state);
 }

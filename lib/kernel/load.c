@@ -241,7 +241,7 @@ CUresult load_file(const char *path, char **text, size_t *bytes)
 	return result;
 }
 
-static CUresult load_module_file(CUmodule *module, const char *path)
+DEFINE_WHOLE_CALL(cuModuleLoad, (CUmodule *module, const char *path), module, path)
 {
 	struct slot *slot;
 	size_t bytes;
@@ -260,12 +260,7 @@ static CUresult load_module_file(CUmodule *module, const char *path)
 	return result;
 }
 
-CUresult cuModuleLoad(CUmodule *module, const char *path)
-{
-	return WHOLE_CALL(load_module_file(module, path), module, path);
-}
-
-static CUresult loading_mode(CUmoduleLoadingMode *mode)
+DEFINE_CALL(cuModuleGetLoadingMode, (CUmoduleLoadingMode *mode), mode)
 {
 	const char *value = secure_getenv("CUDA_MODULE_LOADING");
 
@@ -274,9 +269,4 @@ static CUresult loading_mode(CUmoduleLoadingMode *mode)
 	*mode = value && !strcmp(value, "EAGER") ? CU_MODULE_EAGER_LOADING :
 						   CU_MODULE_LAZY_LOADING;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
-{
-	return CALL(loading_mode(mode), mode);
 }

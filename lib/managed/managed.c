@@ -11,7 +11,8 @@
 #include "base/ioctl.h"
 #include "managed.h"
 
-static CUresult managed_allocate(CUdeviceptr *address, size_t bytes, unsigned int flags)
+DEFINE_CALL(cuMemAllocManaged, (CUdeviceptr *address, size_t bytes, unsigned int flags),
+	    address, bytes, flags)
 {
 	struct slot *slot;
 	CUresult result;
@@ -39,11 +40,6 @@ static CUresult managed_allocate(CUdeviceptr *address, size_t bytes, unsigned in
 		result = context_heap_of(slot, HEAP_MANAGED, &heap);
 	return result != CUDA_SUCCESS ? result :
 		heap_alloc(heap, bytes, BLOCK_MANAGED | block_flags_of(slot), address);
-}
-
-CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
-{
-	return CALL(managed_allocate(address, bytes, flags), address, bytes, flags);
 }
 
 /* Finds the pages of a range, as far as they are the block's: two blocks may share a page. */

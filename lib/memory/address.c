@@ -127,8 +127,9 @@ static void give_place_back(CUdeviceptr address, size_t size)
 	atomic_compare_exchange_strong(&next_place, &end, address);
 }
 
-static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
-			CUdeviceptr hint, unsigned long long flags)
+DEFINE_CALL(cuMemAddressReserve, (CUdeviceptr *address, size_t size, size_t alignment,
+				  CUdeviceptr hint, unsigned long long flags),
+	    address, size, alignment, hint, flags)
 {
 	if (!address)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
@@ -154,14 +155,7 @@ static CUresult reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	return address_reserve(address, size, alignment, hint, host_access_key);
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t alignment,
-			     CUdeviceptr hint, unsigned long long flags)
-{
-	return CALL(reserve(address, size, alignment, hint, flags),
-		    address, size, alignment, hint, flags);
-}
-
-static CUresult address_free(CUdeviceptr address, size_t size)
+DEFINE_CALL(cuMemAddressFree, (CUdeviceptr address, size_t size), address, size)
 {
 	struct memcast_reservation_free arg = { .address = address, .bytes = size };
 	CUresult result = device_ioctl(MEMCAST_RESERVATION_FREE, &arg);
@@ -184,11 +178,6 @@ CUresult address_free_mapped(CUdeviceptr address, size_t size)
 	if (result == CUDA_SUCCESS)
 		give_place_back(address, size);
 	return result;
-}
-
-CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
-{
-	return CALL(address_free(address, size), address, size);
 }
 
 /*
@@ -346,7 +335,7 @@ static CUresult unmap_over_end(struct memcast_unmap *arg)
 	return result;
 }
 
-static CUresult address_unmap(CUdeviceptr address, size_t size)
+DEFINE_CALL(cuMemUnmap, (CUdeviceptr address, size_t size), address, size)
 {
 	struct memcast_unmap arg = { .address = address, .bytes = size };
 	CUresult result = whole_chunks(address, &arg.bytes);
@@ -358,11 +347,6 @@ static CUresult address_unmap(CUdeviceptr address, size_t size)
 	if (result == CUDA_SUCCESS)
 		windows_changed(address, arg.bytes);
 	return result;
-}
-
-CUresult cuMemUnmap(CUdeviceptr address, size_t size)
-{
-	return CALL(address_unmap(address, size), address, size);
 }
 
 /* Converts descriptors to entries for the kernel, which takes ACCESS_ENTRIES at most. */
@@ -380,8 +364,9 @@ CUresult access_entries(struct memcast_access_entry *entries,
 	return CUDA_SUCCESS;
 }
 
-static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
-			   size_t count)
+DEFINE_CALL(cuMemSetAccess, (CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
+			     size_t count),
+	    address, size, desc, count)
 {
 	struct memcast_access_entry entries[ACCESS_ROOM(count)];
 	struct memcast_set_access arg = {
@@ -399,14 +384,9 @@ static CUresult set_access(CUdeviceptr address, size_t size, const CUmemAccessDe
 	return result;
 }
 
-CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc,
-			size_t count)
-{
-	return CALL(set_access(address, size, desc, count), address, size, desc, count);
-}
-
-static CUresult get_access(unsigned long long *flags, const CUmemLocation *location,
-			   CUdeviceptr address)
+DEFINE_CALL(cuMemGetAccess, (unsigned long long *flags, const CUmemLocation *location,
+			     CUdeviceptr address),
+	    flags, location, address)
 {
 	struct memcast_get_access arg = { .address = address };
 	CUresult result;
@@ -424,10 +404,4 @@ static CUresult get_access(unsigned long long *flags, const CUmemLocation *locat
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE)
 		*flags = arg.out_access;
 	return result;
-}
-
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
-			CUdeviceptr address)
-{
-	return CALL(get_access(flags, location, address), flags, location, address);
 }

@@ -7,8 +7,9 @@
 
 #include "context/context.h"
 
-static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
-		      CUflushGPUDirectRDMAWritesScope scope)
+DEFINE_CALL(cuFlushGPUDirectRDMAWrites, (CUflushGPUDirectRDMAWritesTarget target,
+					 CUflushGPUDirectRDMAWritesScope scope),
+	    target, scope)
 {
 	uint32_t device;
 	CUresult result = context_device(&device);
@@ -23,10 +24,4 @@ static CUresult flush(CUflushGPUDirectRDMAWritesTarget target,
 	/* the writes are in memory already: this keeps later loads behind the call */
 	atomic_thread_fence(memory_order_seq_cst);
 	return CUDA_SUCCESS;
-}
-
-CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
-				    CUflushGPUDirectRDMAWritesScope scope)
-{
-	return CALL(flush(target, scope), target, scope);
 }

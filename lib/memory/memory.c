@@ -77,28 +77,23 @@ static CUresult memory_check_prop(const CUmemAllocationProp *prop, uint32_t *han
 }
 
 /* One granularity for all memory, whether it could be created or not: @prop is ignored. */
-static CUresult memory_granularity(size_t *granularity, const CUmemAllocationProp *prop,
-				   CUmemAllocationGranularity_flags option)
+DEFINE_CALL(cuMemGetAllocationGranularity, (size_t *bytes, const CUmemAllocationProp *prop,
+					    CUmemAllocationGranularity_flags option),
+	    bytes, prop, option)
 {
 	struct memcast_system_info info = {};
 	CUresult result;
 
-	if (!granularity || !prop)
+	if (!bytes || !prop)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	if (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
 	    option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no such option");
 	result = system_info(&info);
 	if (result == CUDA_SUCCESS)
-		*granularity = option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED ?
+		*bytes = option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED ?
 			profile_recommended(info.out_granularity) : info.out_granularity;
 	return result;
-}
-
-CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *prop,
-				       CUmemAllocationGranularity_flags option)
-{
-	return CALL(memory_granularity(bytes, prop, option), bytes, prop, option);
 }
 
 /* Pools give back what they keep unused where memory is short. */
@@ -112,8 +107,9 @@ static CUresult create_in_need(struct memcast_memory_create *arg)
 	return device_ioctl(MEMCAST_MEMORY_CREATE, arg);
 }
 
-static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
-		       const CUmemAllocationProp *prop, unsigned long long flags)
+DEFINE_CALL(cuMemCreate, (CUmemGenericAllocationHandle *handle, size_t size,
+			  const CUmemAllocationProp *prop, unsigned long long flags),
+	    handle, size, prop, flags)
 {
 	struct memcast_memory_create arg = { .bytes = size };
 	CUresult result;
@@ -144,13 +140,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, size_t size,
 	return result;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
-		     const CUmemAllocationProp *prop, unsigned long long flags)
-{
-	return CALL(create(handle, size, prop, flags), handle, size, prop, flags);
-}
-
-static CUresult memory_release(CUmemGenericAllocationHandle handle)
+DEFINE_CALL(cuMemRelease, (CUmemGenericAllocationHandle handle), (unsigned long)handle)
 {
 	struct memcast_handle_release arg = {};
 	CUresult result = memory_handle(handle, &arg.handle);
@@ -160,12 +150,8 @@ static CUresult memory_release(CUmemGenericAllocationHandle handle)
 	return result;
 }
 
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
-{
-	return CALL(memory_release(handle), (unsigned long)handle);
-}
-
-static CUresult memory_retain(CUmemGenericAllocationHandle *handle, void *address)
+DEFINE_CALL(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle *handle, void *address),
+	    handle, address)
 {
 	struct memcast_handle_retain arg = { .address = (uintptr_t)address };
 	CUresult result;
@@ -178,12 +164,9 @@ static CUresult memory_retain(CUmemGenericAllocationHandle *handle, void *addres
 	return result;
 }
 
-CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
-{
-	return CALL(memory_retain(handle, address), handle, address);
-}
-
-static CUresult memory_properties(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+DEFINE_CALL(cuMemGetAllocationPropertiesFromHandle, (CUmemAllocationProp *prop,
+						     CUmemGenericAllocationHandle handle),
+	    prop, (unsigned long)handle)
 {
 	struct memcast_handle_info info = {};
 	CUresult result;
@@ -210,12 +193,6 @@ static CUresult memory_properties(CUmemAllocationProp *prop, CUmemGenericAllocat
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
-						CUmemGenericAllocationHandle handle)
-{
-	return CALL(memory_properties(prop, handle), prop, (unsigned long)handle);
-}
-
 /* An export or import is of exactly one type. */
 static CUresult check_one_type(CUmemAllocationHandleType type, uint32_t *mask)
 {
@@ -224,8 +201,10 @@ static CUresult check_one_type(CUmemAllocationHandleType type, uint32_t *mask)
 	return memory_handle_types(type, mask);
 }
 
-static CUresult export_handle(void *shareable, CUmemGenericAllocationHandle handle,
-			      CUmemAllocationHandleType type, unsigned long long flags)
+DEFINE_CALL(cuMemExportToShareableHandle, (void *shareable, CUmemGenericAllocationHandle handle,
+					   CUmemAllocationHandleType type,
+					   unsigned long long flags),
+	    shareable, (unsigned long)handle, type, flags)
 {
 	struct memcast_export arg = {};
 	CUresult result;
@@ -246,14 +225,6 @@ static CUresult export_handle(void *shareable, CUmemGenericAllocationHandle hand
 	else
 		memcpy(shareable, &arg.out_fd, sizeof(arg.out_fd));
 	return CUDA_SUCCESS;
-}
-
-CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
-				      CUmemAllocationHandleType type,
-				      unsigned long long flags)
-{
-	return CALL(export_handle(shareable, handle, type, flags),
-		    shareable, (unsigned long)handle, type, flags);
 }
 
 static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *shareable,
@@ -295,7 +266,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 	return CALL(import_handle(handle, os_handle, type), handle, (long)os_handle, type);
 }
 
-static CUresult pool(size_t *available, size_t *total)
+DEFINE_CALL(cuMemGetInfo_v2, (size_t *available, size_t *total), available, total)
 {
 	struct memcast_device_info info = {};
 	CUresult result;
@@ -308,9 +279,4 @@ static CUresult pool(size_t *available, size_t *total)
 	if (result == CUDA_SUCCESS && total)
 		*total = info.out_pool_bytes;
 	return result;
-}
-
-CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
-{
-	return CALL(pool(available, total), available, total);
 }

@@ -14,15 +14,16 @@ static CUresult team_check_prop(const CUmulticastObjectProp *prop, uint32_t *han
 	return memory_handle_types(prop->handleTypes, handle_types);
 }
 
-static CUresult team_granularity(size_t *granularity, const CUmulticastObjectProp *prop,
-				 CUmulticastGranularity_flags option)
+DEFINE_CALL(cuMulticastGetGranularity, (size_t *bytes, const CUmulticastObjectProp *prop,
+					CUmulticastGranularity_flags option),
+	    bytes, prop, option)
 {
 	struct memcast_device_info device = {};
 	struct memcast_system_info info = {};
 	uint32_t handle_types, most;
 	CUresult result;
 
-	if (!granularity || !prop)
+	if (!bytes || !prop)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	if (option != CU_MULTICAST_GRANULARITY_MINIMUM &&
 	    option != CU_MULTICAST_GRANULARITY_RECOMMENDED)
@@ -50,18 +51,14 @@ static CUresult team_granularity(size_t *granularity, const CUmulticastObjectPro
 	if (prop->numDevices < 2 || prop->numDevices > most)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team is for 2 to %u devices, not %u",
 			    most, prop->numDevices);
-	*granularity = option == CU_MULTICAST_GRANULARITY_MINIMUM ?
-		       info.out_granularity : info.out_recommended;
+	*bytes = option == CU_MULTICAST_GRANULARITY_MINIMUM ?
+		 info.out_granularity : info.out_recommended;
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *prop,
-				   CUmulticastGranularity_flags option)
-{
-	return CALL(team_granularity(bytes, prop, option), bytes, prop, option);
-}
-
-static CUresult team_create(CUmemGenericAllocationHandle *team, const CUmulticastObjectProp *prop)
+DEFINE_CALL(cuMulticastCreate, (CUmemGenericAllocationHandle *team,
+				const CUmulticastObjectProp *prop),
+	    team, prop)
 {
 	struct memcast_team_create arg = {};
 	CUresult result;
@@ -81,13 +78,8 @@ static CUresult team_create(CUmemGenericAllocationHandle *team, const CUmulticas
 	return result;
 }
 
-CUresult cuMulticastCreate(CUmemGenericAllocationHandle *team,
-			   const CUmulticastObjectProp *prop)
-{
-	return CALL(team_create(team, prop), team, prop);
-}
-
-static CUresult team_add_device(CUmemGenericAllocationHandle team, CUdevice device)
+DEFINE_CALL(cuMulticastAddDevice, (CUmemGenericAllocationHandle team, CUdevice device),
+	    (unsigned long)team, device)
 {
 	struct memcast_team_add arg = { .device = device_number(device) };
 	CUresult result = memory_handle(team, &arg.team);
@@ -95,11 +87,6 @@ static CUresult team_add_device(CUmemGenericAllocationHandle team, CUdevice devi
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_TEAM_ADD, &arg);
 	return result;
-}
-
-CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle team, CUdevice device)
-{
-	return CALL(team_add_device(team, device), (unsigned long)team, device);
 }
 
 static CUresult bind_memory(const char *call, CUmemGenericAllocationHandle team, uint32_t device,
@@ -181,8 +168,9 @@ CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle team, CUdevice devi
 				 flags), (unsigned long)team, device, offset, address, size, flags);
 }
 
-static CUresult unbind(CUmemGenericAllocationHandle team, CUdevice device, size_t offset,
-		       size_t size)
+DEFINE_CALL(cuMulticastUnbind, (CUmemGenericAllocationHandle team, CUdevice device,
+				size_t offset, size_t size),
+	    (unsigned long)team, device, offset, size)
 {
 	struct memcast_unbind arg = {
 		.device = device_number(device),
@@ -194,10 +182,4 @@ static CUresult unbind(CUmemGenericAllocationHandle team, CUdevice device, size_
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_UNBIND, &arg);
 	return result;
-}
-
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle team, CUdevice device,
-			   size_t offset, size_t size)
-{
-	return CALL(unbind(team, device, offset, size), (unsigned long)team, device, offset, size);
 }

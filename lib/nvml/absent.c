@@ -55,7 +55,7 @@ nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state)
 	return CALL(zeros(state, sizeof(*state)));
 }
 
-static nvmlReturn_t settings_of(nvmlSystemConfComputeSettings_t *settings)
+DEFINE_CALL(nvmlSystemGetConfComputeSettings, (nvmlSystemConfComputeSettings_t *settings), settings)
 {
 	if (!settings)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
@@ -64,11 +64,6 @@ static nvmlReturn_t settings_of(nvmlSystemConfComputeSettings_t *settings)
 			    settings->version);
 	*settings = (nvmlSystemConfComputeSettings_t) { .version = settings->version };
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlSystemGetConfComputeSettings(nvmlSystemConfComputeSettings_t *settings)
-{
-	return CALL(settings_of(settings));
 }
 
 /* ---- instances of devices */
@@ -81,7 +76,9 @@ static nvmlReturn_t zero_of(nvmlDevice_t device, unsigned int *output)
 	return result == NVML_SUCCESS ? none(output) : result;
 }
 
-static nvmlReturn_t mig_mode(nvmlDevice_t device, unsigned int *current, unsigned int *pending)
+DEFINE_CALL(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned int *current,
+				   unsigned int *pending),
+	    device, current, pending)
 {
 	nvmlReturn_t result;
 
@@ -91,12 +88,6 @@ static nvmlReturn_t mig_mode(nvmlDevice_t device, unsigned int *current, unsigne
 	if (result == NVML_SUCCESS)
 		*pending = NVML_DEVICE_MIG_DISABLE;
 	return result;
-}
-
-nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *current,
-				  unsigned int *pending)
-{
-	return CALL(mig_mode(device, current, pending));
 }
 
 nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *count)
@@ -111,9 +102,10 @@ nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *is_o
 
 /* ---- memory: no row is remapped, and devices use no page table of the CPU's */
 
-static nvmlReturn_t remapped_rows(nvmlDevice_t device, unsigned int *correctable,
-				  unsigned int *uncorrectable, unsigned int *pending,
-				  unsigned int *failure)
+DEFINE_CALL(nvmlDeviceGetRemappedRows, (nvmlDevice_t device, unsigned int *correctable,
+					unsigned int *uncorrectable, unsigned int *pending,
+					unsigned int *failure),
+	    device, correctable, uncorrectable, pending, failure)
 {
 	nvmlReturn_t result;
 
@@ -125,14 +117,8 @@ static nvmlReturn_t remapped_rows(nvmlDevice_t device, unsigned int *correctable
 	return result;
 }
 
-nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable,
-				       unsigned int *uncorrectable, unsigned int *pending,
-				       unsigned int *failure)
-{
-	return CALL(remapped_rows(device, correctable, uncorrectable, pending, failure));
-}
-
-static nvmlReturn_t addressing_mode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode)
+DEFINE_CALL(nvmlDeviceGetAddressingMode, (nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode),
+	    device, mode)
 {
 	if (!mode)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
@@ -142,14 +128,10 @@ static nvmlReturn_t addressing_mode(nvmlDevice_t device, nvmlDeviceAddressingMod
 	return zero_of(device, &mode->value);
 }
 
-nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode)
-{
-	return CALL(addressing_mode(device, mode));
-}
-
 /* ---- no rack */
 
-static nvmlReturn_t platform_info(nvmlDevice_t device, nvmlPlatformInfo_t *info)
+DEFINE_CALL(nvmlDeviceGetPlatformInfo, (nvmlDevice_t device, nvmlPlatformInfo_t *info),
+	    device, info)
 {
 	unsigned int nothing;
 	nvmlReturn_t result;
@@ -162,11 +144,6 @@ static nvmlReturn_t platform_info(nvmlDevice_t device, nvmlPlatformInfo_t *info)
 	if (result == NVML_SUCCESS)
 		*info = (nvmlPlatformInfo_t) { .version = info->version, .hostId = 1 };
 	return result;
-}
-
-nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device, nvmlPlatformInfo_t *info)
-{
-	return CALL(platform_info(device, info));
 }
 
 /* ---- no instances of devices */
@@ -206,7 +183,7 @@ static nvmlReturn_t check_set(nvmlEventSet_t set)
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t set_create(nvmlEventSet_t *set)
+DEFINE_CALL(nvmlEventSetCreate, (nvmlEventSet_t *set), set)
 {
 	nvmlEventSet_t created;
 
@@ -220,12 +197,7 @@ static nvmlReturn_t set_create(nvmlEventSet_t *set)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
-{
-	return CALL(set_create(set));
-}
-
-static nvmlReturn_t set_free(nvmlEventSet_t set)
+DEFINE_CALL(nvmlEventSetFree, (nvmlEventSet_t set), set)
 {
 	nvmlReturn_t result = check_set(set);
 
@@ -236,13 +208,9 @@ static nvmlReturn_t set_free(nvmlEventSet_t set)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
-{
-	return CALL(set_free(set));
-}
-
-static nvmlReturn_t set_wait(nvmlEventSet_t set, const nvmlEventData_t *data,
-			     unsigned int milliseconds)
+DEFINE_CALL(nvmlEventSetWait_v2, (nvmlEventSet_t set, nvmlEventData_t *data,
+				  unsigned int milliseconds),
+	    set, data, milliseconds)
 {
 	struct timespec left = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
 	nvmlReturn_t result = check_set(set);
@@ -256,17 +224,12 @@ static nvmlReturn_t set_wait(nvmlEventSet_t set, const nvmlEventData_t *data,
 	return fail(NVML_ERROR_TIMEOUT, "nothing has happened in %u ms", milliseconds);
 }
 
-nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
-				 unsigned int milliseconds)
-{
-	return CALL(set_wait(set, data, milliseconds));
-}
-
 OLDER_NAME(nvmlEventSetWait,
 	   (nvmlEventSet_t set, nvmlEventData_t *data, unsigned int milliseconds),
 	   nvmlEventSetWait_v2(set, data, milliseconds))
 
-static nvmlReturn_t supported_events(nvmlDevice_t device, unsigned long long *types)
+DEFINE_CALL(nvmlDeviceGetSupportedEventTypes, (nvmlDevice_t device, unsigned long long *types),
+	    device, types)
 {
 	unsigned int number;
 	nvmlReturn_t result = device_number(device, &number);
@@ -274,13 +237,9 @@ static nvmlReturn_t supported_events(nvmlDevice_t device, unsigned long long *ty
 	return result == NVML_SUCCESS ? zeros(types, sizeof(*types)) : result;
 }
 
-nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *types)
-{
-	return CALL(supported_events(device, types));
-}
-
-static nvmlReturn_t register_events(nvmlDevice_t device, unsigned long long types,
-				    nvmlEventSet_t set)
+DEFINE_CALL(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types,
+				       nvmlEventSet_t set),
+	    device, types, set)
 {
 	unsigned int number;
 	nvmlReturn_t result = device_number(device, &number) ?: check_set(set);
@@ -288,10 +247,4 @@ static nvmlReturn_t register_events(nvmlDevice_t device, unsigned long long type
 	if (result == NVML_SUCCESS && types)
 		result = fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no events");
 	return result;
-}
-
-nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types,
-				      nvmlEventSet_t set)
-{
-	return CALL(register_events(device, types, set));
 }

@@ -51,7 +51,7 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 OLDER_NAME(nvmlInit_v2, (void), nvmlInitWithFlags(0))
 OLDER_NAME(nvmlInit, (void), nvmlInitWithFlags(0))
 
-static nvmlReturn_t one_less(void)
+DEFINE_CALL(nvmlShutdown, (void))
 {
 	unsigned int before = users;
 
@@ -59,11 +59,6 @@ static nvmlReturn_t one_less(void)
 		if (atomic_compare_exchange_weak(&users, &before, before - 1))
 			return NVML_SUCCESS;
 	return library_ready();
-}
-
-nvmlReturn_t nvmlShutdown(void)
-{
-	return CALL(one_less());
 }
 
 int nvml_unsupported(const char *symbol, const char *lacking)
@@ -111,7 +106,8 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
 OLDER_NAME(nvmlSystemGetCudaDriverVersion_v2, (int *version),
 	   nvmlSystemGetCudaDriverVersion(version))
 
-static nvmlReturn_t process_name(unsigned int pid, char *name, unsigned int length)
+DEFINE_CALL(nvmlSystemGetProcessName, (unsigned int pid, char *name, unsigned int length),
+	    pid, name, length)
 {
 	char path[32], text[PATH_MAX];
 	size_t got;
@@ -129,9 +125,4 @@ static nvmlReturn_t process_name(unsigned int pid, char *name, unsigned int leng
 	/* the first argument only, cut off at @length */
 	snprintf(name, length, "%s", text);
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
-{
-	return CALL(process_name(pid, name, length));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of libnvidia-ml.so.1. A call goes through the exported function (CALL: checks
- * that the library is initialised, logs a failure), then a static function, which asks
+ * that the library is initialised, logs a failure), then its body, which asks
  *
  *   device/state.c	the module, by sysfs: which devices exist, and their state
  *   device/facts.c	libcuda.so.1, by its public calls: a device's constant properties
@@ -56,6 +56,12 @@ void log_failure(const char *call, nvmlReturn_t result);
 
 /* LOGGED() for calls that fail before nvmlInit() */
 #define CALL(expression)	LOGGED(library_ready() ?: (expression))
+
+/* Begins the definition of a call, whose body follows in braces and runs as CALL()'s expression. */
+#define DEFINE_CALL(name, parameters, ...)					\
+	static nvmlReturn_t name##_body parameters;				\
+	nvmlReturn_t name parameters { return CALL(name##_body(__VA_ARGS__)); }	\
+	static nvmlReturn_t name##_body parameters
 
 /* Defines an older name of a function, with an address of its own */
 #define OLDER_NAME(old, parameters, call)	\

@@ -194,7 +194,7 @@ static CUresult copy_between(struct stream *to, struct stream *from)
 		fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for attributes of a stream");
 }
 
-static CUresult attributes_copy(CUstream to, CUstream from)
+DEFINE_WHOLE_CALL(cuStreamCopyAttributes, (CUstream to, CUstream from), to, from)
 {
 	struct stream *target, *source;
 	CUresult result = stream_get(to, &target);
@@ -209,9 +209,4 @@ static CUresult attributes_copy(CUstream to, CUstream from)
 	}
 	stream_put(target);
 	return result;
-}
-
-CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
-{
-	return WHOLE_CALL(attributes_copy(to, from), to, from);
 }

@@ -179,7 +179,8 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 }
 
 /* One of the two outputs may be NULL. */
-static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreenCtx *green)
+DEFINE_WHOLE_CALL(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
+		  stream, context, green)
 {
 	CUcontext unasked;
 	CUresult result;
@@ -190,11 +191,6 @@ static CUresult stream_get_contexts(CUstream stream, CUcontext *context, CUgreen
 	if (result == CUDA_SUCCESS && green)
 		*green = NULL;
 	return result;
-}
-
-CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green)
-{
-	return WHOLE_CALL(stream_get_contexts(stream, context, green), stream, context, green);
 }
 
 struct host_work {

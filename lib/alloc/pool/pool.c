@@ -114,7 +114,7 @@ static CUresult check_props(const CUmemPoolProps *props, struct memcast_heap_cre
 	return check_types(props->handleTypes, &arg->handle_types);
 }
 
-static CUresult pool_create(CUmemoryPool *pool, const CUmemPoolProps *props)
+DEFINE_CALL(cuMemPoolCreate, (CUmemoryPool *pool, const CUmemPoolProps *props), pool, props)
 {
 	struct memcast_heap_create arg = { .flags = MEMCAST_HEAP_POOL };
 	CUresult result;
@@ -130,12 +130,7 @@ static CUresult pool_create(CUmemoryPool *pool, const CUmemPoolProps *props)
 	return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
-{
-	return CALL(pool_create(pool, props), pool, props);
-}
-
-static CUresult pool_destroy(CUmemoryPool pool)
+DEFINE_CALL(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_destroy arg = {};
@@ -156,12 +151,7 @@ static CUresult pool_destroy(CUmemoryPool pool)
 	return result;
 }
 
-CUresult cuMemPoolDestroy(CUmemoryPool pool)
-{
-	return CALL(pool_destroy(pool), pool);
-}
-
-static CUresult pool_trim(CUmemoryPool pool, size_t keep)
+DEFINE_CALL(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), pool, keep)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_trim arg = {};
@@ -173,11 +163,6 @@ static CUresult pool_trim(CUmemoryPool pool, size_t keep)
 	if (result == CUDA_SUCCESS)
 		result = capture_unsafe();
 	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_HEAP_TRIM, &arg) : result;
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep)
-{
-	return CALL(pool_trim(pool, keep), pool, keep);
 }
 
 static CUresult get_pool(CUmemoryPool *pool, CUdevice device, bool get_default)
@@ -192,16 +177,11 @@ static CUresult get_pool(CUmemoryPool *pool, CUdevice device, bool get_default)
 	return result;
 }
 
-static CUresult get_default_pool(CUmemoryPool *pool, CUdevice device)
+DEFINE_CALL(cuDeviceGetDefaultMemPool, (CUmemoryPool *pool, CUdevice device), pool, device)
 {
 	CUresult result = pool ? context_check_device(device) : CUDA_SUCCESS;
 
 	return result == CUDA_SUCCESS ? get_pool(pool, device, true) : result;
-}
-
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
-{
-	return CALL(get_default_pool(pool, device), pool, device);
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
@@ -304,18 +284,13 @@ CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
 	return CALL(get_pool_of(pool, location, type, false), pool, location, type);
 }
 
-static CUresult set_pool_of(const CUmemLocation *location, CUmemAllocationType type,
-			    CUmemoryPool pool)
+DEFINE_CALL(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type,
+			      CUmemoryPool pool),
+	    location, type, pool)
 {
 	CUresult result = check_location(location, type);
 
 	if (result == CUDA_SUCCESS && location->type != CU_MEM_LOCATION_TYPE_DEVICE)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "the host's current pools stay");
 	return result == CUDA_SUCCESS ? set_pool(location->id, pool) : result;
-}
-
-CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
-			 CUmemoryPool pool)
-{
-	return CALL(set_pool_of(location, type, pool), location, type, pool);
 }

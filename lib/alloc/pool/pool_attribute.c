@@ -29,8 +29,9 @@ static CUresult set_switch(const struct memcast_heap_info *info, CUmemPool_attri
 	return device_ioctl(MEMCAST_HEAP_SET, &arg);
 }
 
-static CUresult pool_set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute,
-				   const void *value)
+DEFINE_CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
+				    void *value),
+	    pool, attribute, value)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_set arg = {};
@@ -65,18 +66,15 @@ static CUresult pool_set_attribute(CUmemoryPool pool, CUmemPool_attribute attrib
 	return device_ioctl(MEMCAST_HEAP_SET, &arg);
 }
 
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
-{
-	return CALL(pool_set_attribute(pool, attribute, value), pool, attribute, value);
-}
-
 /* Rounds up to the steps in which pools report the memory that they have of a device. */
 static cuuint64_t reserved(uint64_t taken)
 {
 	return (taken + POOL_GROWTH - 1) & ~(POOL_GROWTH - 1);
 }
 
-static CUresult pool_get_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+DEFINE_CALL(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
+				    void *value),
+	    pool, attribute, value)
 {
 	struct memcast_heap_info info = {};
 	cuuint64_t bytes;
@@ -116,11 +114,6 @@ static CUresult pool_get_attribute(CUmemoryPool pool, CUmemPool_attribute attrib
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
-{
-	return CALL(pool_get_attribute(pool, attribute, value), pool, attribute, value);
-}
-
 /* A device may read and write a pool, or neither; a device always has access to its own pools. */
 static CUresult pool_check_access(const struct memcast_heap_info *info, const CUmemAccessDesc *desc)
 {
@@ -136,7 +129,8 @@ static CUresult pool_check_access(const struct memcast_heap_info *info, const CU
 	return CUDA_SUCCESS;
 }
 
-static CUresult pool_set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
+DEFINE_CALL(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count),
+	    pool, desc, count)
 {
 	struct memcast_access_entry entries[ACCESS_ROOM(count)];
 	struct memcast_heap_access arg = {
@@ -159,13 +153,9 @@ static CUresult pool_set_access(CUmemoryPool pool, const CUmemAccessDesc *desc, 
 	return result == CUDA_SUCCESS ? device_ioctl(MEMCAST_HEAP_ACCESS, &arg) : result;
 }
 
-CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *desc, size_t count)
-{
-	return CALL(pool_set_access(pool, desc, count), pool, desc, count);
-}
-
-static CUresult pool_get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
-				const CUmemLocation *location)
+DEFINE_CALL(cuMemPoolGetAccess, (CUmemAccess_flags *flags, CUmemoryPool pool,
+				 CUmemLocation *location),
+	    flags, pool, location)
 {
 	struct memcast_heap_info info = {};
 	CUresult result;
@@ -190,10 +180,4 @@ static CUresult pool_get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
 	if (result == CUDA_SUCCESS)
 		*flags = (CUmemAccess_flags)info.out_access;
 	return result;
-}
-
-CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool,
-			    CUmemLocation *location)
-{
-	return CALL(pool_get_access(flags, pool, location), flags, pool, location);
 }

@@ -34,8 +34,10 @@ static CUresult check_type(CUmemAllocationHandleType type, unsigned long long fl
 	return CUDA_SUCCESS;
 }
 
-static CUresult export_pool(void *handle, CUmemoryPool pool, CUmemAllocationHandleType type,
-			    unsigned long long flags)
+DEFINE_CALL(cuMemPoolExportToShareableHandle, (void *handle, CUmemoryPool pool,
+					       CUmemAllocationHandleType type,
+					       unsigned long long flags),
+	    handle, pool, type, flags)
 {
 	struct memcast_heap_export arg = {};
 	struct memcast_heap_info info = {};
@@ -57,15 +59,10 @@ static CUresult export_pool(void *handle, CUmemoryPool pool, CUmemAllocationHand
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolExportToShareableHandle(void *handle, CUmemoryPool pool,
-					  CUmemAllocationHandleType type,
-					  unsigned long long flags)
-{
-	return CALL(export_pool(handle, pool, type, flags), handle, pool, type, flags);
-}
-
-static CUresult import_pool(CUmemoryPool *pool, void *handle, CUmemAllocationHandleType type,
-			    unsigned long long flags)
+DEFINE_CALL(cuMemPoolImportFromShareableHandle, (CUmemoryPool *pool, void *handle,
+						 CUmemAllocationHandleType type,
+						 unsigned long long flags),
+	    pool, handle, type, flags)
 {
 	struct memcast_heap_import arg = { .fd = (intptr_t)handle };
 	CUresult result;
@@ -81,14 +78,8 @@ static CUresult import_pool(CUmemoryPool *pool, void *handle, CUmemAllocationHan
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_UNKNOWN : result;
 }
 
-CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *handle,
-					    CUmemAllocationHandleType type,
-					    unsigned long long flags)
-{
-	return CALL(import_pool(pool, handle, type, flags), pool, handle, type, flags);
-}
-
-static CUresult export_pointer(CUmemPoolPtrExportData *data, CUdeviceptr address)
+DEFINE_CALL(cuMemPoolExportPointer, (CUmemPoolPtrExportData *data, CUdeviceptr address),
+	    data, address)
 {
 	struct memcast_block_export arg = { .address = address };
 	struct shared_pointer pointer = {};
@@ -107,13 +98,9 @@ static CUresult export_pointer(CUmemPoolPtrExportData *data, CUdeviceptr address
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *data, CUdeviceptr address)
-{
-	return CALL(export_pointer(data, address), data, address);
-}
-
-static CUresult import_pointer(CUdeviceptr *address, CUmemoryPool pool,
-			       const CUmemPoolPtrExportData *data)
+DEFINE_CALL(cuMemPoolImportPointer, (CUdeviceptr *address, CUmemoryPool pool,
+				     CUmemPoolPtrExportData *data),
+	    address, pool, data)
 {
 	struct memcast_block_import arg = {};
 	struct memcast_heap_info info = {};
@@ -138,10 +125,4 @@ static CUresult import_pointer(CUdeviceptr *address, CUmemoryPool pool,
 	memops_pools_used(pool_has);
 	*address = arg.out_address;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
-				CUmemPoolPtrExportData *data)
-{
-	return CALL(import_pointer(address, pool, data), address, pool, data);
 }

@@ -55,7 +55,7 @@ FORWARD_LOADED(cudaDeviceGetP2PAttribute, (int *value, enum cudaDeviceP2PAttr at
 	       cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, device, peer))
 
 /* Checks the flags first, then the peer, whose context is made. */
-static cudaError_t enable_peer(int peer, unsigned int flags)
+DEFINE_CALL(cudaDeviceEnablePeerAccess, (int peer, unsigned int flags), peer, flags)
 {
 	CUcontext context;
 	CUdevice found;
@@ -70,12 +70,7 @@ static cudaError_t enable_peer(int peer, unsigned int flags)
 	return error == cudaSuccess ? error_of(cuCtxEnablePeerAccess(context, 0)) : error;
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
-{
-	return CALL(enable_peer(peer, flags));
-}
-
-static cudaError_t disable_peer(int peer)
+DEFINE_CALL(cudaDeviceDisablePeerAccess, (int peer), peer)
 {
 	CUcontext context;
 	CUdevice found;
@@ -84,11 +79,6 @@ static cudaError_t disable_peer(int peer)
 	if (error == cudaSuccess)
 		error = primary_context(&context, peer);
 	return error == cudaSuccess ? error_of(cuCtxDisablePeerAccess(context)) : error;
-}
-
-cudaError_t cudaDeviceDisablePeerAccess(int peer)
-{
-	return CALL(disable_peer(peer));
 }
 
 cudaError_t

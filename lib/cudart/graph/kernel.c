@@ -79,7 +79,9 @@ static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
 	       drivers->kern ? (void *)drivers->kern : (void *)drivers->func;
 }
 
-static cudaError_t get_params(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
+DEFINE_CALL(cudaGraphKernelNodeGetParams, (cudaGraphNode_t node,
+					   struct cudaKernelNodeParams *params),
+	    node, params)
 {
 	CUDA_KERNEL_NODE_PARAMS drivers;
 	cudaError_t error;
@@ -98,11 +100,6 @@ static cudaError_t get_params(cudaGraphNode_t node, struct cudaKernelNodeParams 
 		.extra = drivers.extra,
 	};
 	return cudaSuccess;
-}
-
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params)
-{
-	return CALL(get_params(node, params));
 }
 
 FORWARD(cudaGraphKernelNodeCopyAttributes, (cudaGraphNode_t to, cudaGraphNode_t from),

@@ -27,7 +27,9 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
 		    error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)));
 }
 
-static cudaError_t memcpy_params(cudaGraphNode_t node, struct cudaMemcpy3DParms *params)
+DEFINE_CALL(cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node,
+					   struct cudaMemcpy3DParms *params),
+	    node, params)
 {
 	CUDA_MEMCPY3D copy;
 	cudaError_t error;
@@ -38,11 +40,6 @@ static cudaError_t memcpy_params(cudaGraphNode_t node, struct cudaMemcpy3DParms 
 	if (error == cudaSuccess)
 		params_of_copy_3d(params, &copy);
 	return error;
-}
-
-cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params)
-{
-	return CALL(memcpy_params(node, params));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,

@@ -42,9 +42,11 @@ static cudaError_t translate(const char *call, CUgraphNodeParams *drivers,
 	}
 }
 
-static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph,
-		       const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
-		       size_t count, struct cudaGraphNodeParams *params)
+DEFINE_CALL(cudaGraphAddNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+			       const cudaGraphNode_t *dependencies,
+			       const cudaGraphEdgeData *edges, size_t count,
+			       struct cudaGraphNodeParams *params),
+	    node, graph, dependencies, edges, count, params)
 {
 	CUgraphNodeParams drivers;
 	cudaError_t error = translate("cudaGraphAddNode", &drivers, params);
@@ -57,13 +59,6 @@ static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph,
 	if (error == cudaSuccess && params->type == cudaGraphNodeTypeConditional)
 		params->conditional.phGraph_out = drivers.conditional.phGraph_out;
 	return error;
-}
-
-cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
-			     const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
-			     size_t count, struct cudaGraphNodeParams *params)
-{
-	return CALL(add(node, graph, dependencies, edges, count, params));
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)

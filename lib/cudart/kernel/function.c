@@ -106,7 +106,8 @@ static cudaError_t attribute_values(int *values, const void *stub)
 	return error == cudaSuccess ? error_of(ask(values, handle)) : error;
 }
 
-static cudaError_t attributes_of(struct cudaFuncAttributes *attributes, const void *stub)
+DEFINE_CALL(cudaFuncGetAttributes, (struct cudaFuncAttributes *attributes, const void *stub),
+	    attributes, stub)
 {
 	int values[CU_FUNC_ATTRIBUTE_MAX] = {};
 	cudaError_t error;
@@ -139,11 +140,6 @@ static cudaError_t attributes_of(struct cudaFuncAttributes *attributes, const vo
 	return cudaSuccess;
 }
 
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *stub)
-{
-	return CALL(attributes_of(attributes, stub));
-}
-
 /* Keeps an attribute of a kernel without code, for cudaFuncGetAttributes(). */
 static cudaError_t keep(struct kernel *kernel, enum cudaFuncAttribute attribute, int value)
 {
@@ -166,7 +162,8 @@ static cudaError_t keep(struct kernel *kernel, enum cudaFuncAttribute attribute,
 	return error;
 }
 
-static cudaError_t set_attribute(const void *stub, enum cudaFuncAttribute attribute, int value)
+DEFINE_CALL(cudaFuncSetAttribute, (const void *stub, enum cudaFuncAttribute attribute, int value),
+	    stub, attribute, value)
 {
 	struct kernel *kernel = kernel_find(stub);
 	CUdevice device;
@@ -178,11 +175,6 @@ static cudaError_t set_attribute(const void *stub, enum cudaFuncAttribute attrib
 		error_of(cuCtxGetDevice(&device)) ?:
 		error_of(cuKernelSetAttribute((CUfunction_attribute)attribute, value, handle,
 					      device));
-}
-
-cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttribute attribute, int value)
-{
-	return CALL(set_attribute(stub, attribute, value));
 }
 
 CUlaunchConfig kernel_config(const cudaLaunchConfig_t *config)

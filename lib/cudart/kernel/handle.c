@@ -2,7 +2,7 @@
 /* Calls that ask the driver about a registered kernel, and libraries that the program loads. */
 #include "kernel.h"
 
-static cudaError_t name_of(const char **name, const void *stub)
+DEFINE_CALL(cudaFuncGetName, (const char **name, const void *stub), name, stub)
 {
 	const struct kernel *kernel = kernel_find(stub);
 	CUkernel handle;
@@ -17,21 +17,11 @@ static cudaError_t name_of(const char **name, const void *stub)
 		error_of(cuKernelGetName(name, handle));
 }
 
-cudaError_t cudaFuncGetName(const char **name, const void *stub)
-{
-	return CALL(name_of(name, stub));
-}
-
-static cudaError_t get_kernel(cudaKernel_t *kernel, const void *stub)
+DEFINE_CALL(cudaGetKernel, (cudaKernel_t *kernel, const void *stub), kernel, stub)
 {
 	if (!kernel)
 		return refuse("cudaGetKernel", cudaErrorInvalidValue, "NULL output");
 	return kernel_handle("cudaGetKernel", kernel, stub);
-}
-
-cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *stub)
-{
-	return CALL(get_kernel(kernel, stub));
 }
 
 /* A program's stub calls this before its first launch, for a handle to launch with. */

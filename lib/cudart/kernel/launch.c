@@ -44,7 +44,9 @@ cudaError_t cudaLaunchCooperativeKernel(const void *stub, dim3 grid, dim3 block,
 			   shared_bytes, stream, true));
 }
 
-static cudaError_t launch_as(const cudaLaunchConfig_t *config, const void *stub, void **arguments)
+DEFINE_CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *stub,
+				  void **arguments),
+	    config, stub, arguments)
 {
 	cudaLaunchConfig_t copy;
 
@@ -54,12 +56,6 @@ static cudaError_t launch_as(const cudaLaunchConfig_t *config, const void *stub,
 	if (!copy.stream)
 		copy.stream = NO_STREAM;
 	return kernel_launch("cudaLaunchKernelExC", stub, &copy, arguments);
-}
-
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *stub,
-				void **arguments)
-{
-	return CALL(launch_as(config, stub, arguments));
 }
 
 /* The programs' stubs call this with the handle that __cudaGetKernel() gave them. */

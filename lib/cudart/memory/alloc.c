@@ -44,7 +44,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 	return CALL(pitched_alloc("cudaMallocPitch", pointer, pitch, width, height));
 }
 
-static cudaError_t volume_alloc(struct cudaPitchedPtr *made, struct cudaExtent extent)
+DEFINE_CALL(cudaMalloc3D, (struct cudaPitchedPtr *made, struct cudaExtent extent), made, extent)
 {
 	cudaError_t error;
 	size_t rows, pitch;
@@ -59,11 +59,6 @@ static cudaError_t volume_alloc(struct cudaPitchedPtr *made, struct cudaExtent e
 	if (error == cudaSuccess)
 		*made = (struct cudaPitchedPtr) { pointer, pitch, extent.width, extent.height };
 	return error;
-}
-
-cudaError_t cudaMalloc3D(struct cudaPitchedPtr *made, struct cudaExtent extent)
-{
-	return CALL(volume_alloc(made, extent));
 }
 
 cudaError_t cudaFree(void *pointer)
@@ -107,7 +102,7 @@ FORWARD(cudaHostGetDevicePointer, (void **pointer, void *host, unsigned int flag
 	cuMemHostGetDevicePointer((CUdeviceptr *)pointer, host, flags))
 FORWARD(cudaHostGetFlags, (unsigned int *flags, void *host), cuMemHostGetFlags(flags, host))
 
-static cudaError_t memory_info(size_t *free, size_t *total)
+DEFINE_CALL(cudaMemGetInfo, (size_t *free, size_t *total), free, total)
 {
 	size_t has, all;
 	cudaError_t error = error_of(cuMemGetInfo(&has, &all));
@@ -117,9 +112,4 @@ static cudaError_t memory_info(size_t *free, size_t *total)
 	if (error == cudaSuccess && total)
 		*total = all;
 	return error;
-}
-
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
-{
-	return CALL(memory_info(free, total));
 }

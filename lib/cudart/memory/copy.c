@@ -96,7 +96,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *params, cudaStream
 }
 
 /* Copies between devices. Making their contexts needs the driver. */
-static cudaError_t copy_peers(const struct cudaMemcpy3DPeerParms *params)
+DEFINE_CALL(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *params), params)
 {
 	CUDA_MEMCPY3D_PEER copied;
 	cudaError_t error = copy_3d_peer("cudaMemcpy3DPeer", &copied, params);
@@ -104,24 +104,14 @@ static cudaError_t copy_peers(const struct cudaMemcpy3DPeerParms *params)
 	return error == cudaSuccess ? error_of(cuMemcpy3DPeer(&copied)) : error;
 }
 
-cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *params)
-{
-	return CALL(copy_peers(params));
-}
-
-static cudaError_t copy_peers_async(const struct cudaMemcpy3DPeerParms *params,
-				    cudaStream_t stream)
+DEFINE_CALL(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *params,
+				    cudaStream_t stream),
+	    params, stream)
 {
 	CUDA_MEMCPY3D_PEER copied;
 	cudaError_t error = copy_3d_peer("cudaMemcpy3DPeerAsync", &copied, params);
 
 	return error == cudaSuccess ? error_of(cuMemcpy3DPeerAsync(&copied, stream)) : error;
-}
-
-cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *params,
-				  cudaStream_t stream)
-{
-	return CALL(copy_peers_async(params, stream));
 }
 
 FORWARD(cudaMemcpyBatchAsync, (void *const *to, const void *const *from, const size_t *bytes,

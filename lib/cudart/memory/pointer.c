@@ -8,7 +8,9 @@ SAME_LAYOUT(struct cudaExternalMemoryHandleDesc, CUDA_EXTERNAL_MEMORY_HANDLE_DES
 SAME_LAYOUT(struct cudaExternalMemoryBufferDesc, CUDA_EXTERNAL_MEMORY_BUFFER_DESC);
 
 /* Memory that the driver does not know has no device; its host pointer is the address itself. */
-static cudaError_t attributes_of(struct cudaPointerAttributes *attributes, const void *pointer)
+DEFINE_CALL(cudaPointerGetAttributes, (struct cudaPointerAttributes *attributes,
+				       const void *pointer),
+	    attributes, pointer)
 {
 	struct cudaPointerAttributes found = {};
 	CUmemorytype type = 0;
@@ -44,12 +46,6 @@ static cudaError_t attributes_of(struct cudaPointerAttributes *attributes, const
 	}
 	*attributes = found;
 	return cudaSuccess;
-}
-
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
-				     const void *pointer)
-{
-	return CALL(attributes_of(attributes, pointer));
 }
 
 FORWARD(cudaIpcGetMemHandle, (cudaIpcMemHandle_t *handle, void *pointer),

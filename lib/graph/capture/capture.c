@@ -129,7 +129,7 @@ CUresult captures_check_unsafe(void)
 	return WHOLE(check_unsafe());
 }
 
-static CUresult exchange_mode(CUstreamCaptureMode *mode)
+DEFINE_CALL(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *mode), mode)
 {
 	CUstreamCaptureMode before = thread_mode;
 
@@ -138,11 +138,6 @@ static CUresult exchange_mode(CUstreamCaptureMode *mode)
 	thread_mode = *mode;
 	*mode = before;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-	return CALL(exchange_mode(mode), mode);
 }
 
 /*

@@ -128,19 +128,15 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph, unsigned long lo
 	return result;
 }
 
-static CUresult instantiate_plain(CUgraphExec *handle, CUgraph graph, unsigned long long flags)
+DEFINE_WHOLE_CALL(cuGraphInstantiateWithFlags, (CUgraphExec *instance, CUgraph graph,
+						unsigned long long flags),
+		  instance, graph, flags)
 {
 	CUgraphNode error;
 
 	if (flags & ~(unsigned long long)(AUTO_FREE | PRIORITY))
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags %#llx are not for this call", flags);
-	return instantiate(handle, graph, flags, &error);
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *instance, CUgraph graph,
-				     unsigned long long flags)
-{
-	return WHOLE_CALL(instantiate_plain(instance, graph, flags), instance, graph, flags);
+	return instantiate(instance, graph, flags, &error);
 }
 
 /* @log: becomes empty; reasons are in the log that CUDA_LOG_FILE names */

@@ -357,8 +357,9 @@ static CUresult instance_update(CUgraphExec handle, CUgraphNode child, CUgraph g
 	return result;
 }
 
-static CUresult update_all(CUgraphExec instance, CUgraph graph,
-			   CUgraphExecUpdateResultInfo *info)
+DEFINE_WHOLE_CALL(cuGraphExecUpdate_v2, (CUgraphExec instance, CUgraph graph,
+					 CUgraphExecUpdateResultInfo *info),
+		  instance, graph, info)
 {
 	struct difference difference = {};
 	CUresult result = instance_update(instance, NULL, graph, &difference);
@@ -366,12 +367,6 @@ static CUresult update_all(CUgraphExec instance, CUgraph graph,
 	if (info)
 		*info = (CUgraphExecUpdateResultInfo) { difference.result, difference.node, NULL };
 	return result;
-}
-
-CUresult cuGraphExecUpdate_v2(CUgraphExec instance, CUgraph graph,
-			      CUgraphExecUpdateResultInfo *info)
-{
-	return WHOLE_CALL(update_all(instance, graph, info), instance, graph, info);
 }
 
 static CUresult update_older(CUgraphExec instance, CUgraph graph, CUgraphNode *error_node,
@@ -395,17 +390,13 @@ EXPORTED CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph,
 			  instance, graph, error_node, result);
 }
 
-static CUresult update_child(CUgraphExec instance, CUgraphNode node, CUgraph graph)
+DEFINE_WHOLE_CALL(cuGraphExecChildGraphNodeSetParams, (CUgraphExec instance, CUgraphNode node,
+						       CUgraph graph),
+		  instance, node, graph)
 {
 	struct difference difference = {};
 
 	if (!node)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL node");
 	return instance_update(instance, node, graph, &difference);
-}
-
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec instance, CUgraphNode node,
-					    CUgraph graph)
-{
-	return WHOLE_CALL(update_child(instance, node, graph), instance, node, graph);
 }

@@ -156,7 +156,7 @@ CUresult memory_free_address(CUdeviceptr address, struct stream *stream, bool *t
 	return result;
 }
 
-static CUresult graph_usage_trim(CUdevice device)
+DEFINE_WHOLE_CALL(cuDeviceGraphMemTrim, (CUdevice device), device)
 {
 	CUresult result = context_check_device(device);
 
@@ -168,13 +168,9 @@ static CUresult graph_usage_trim(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGraphMemTrim(CUdevice device)
-{
-	return WHOLE_CALL(graph_usage_trim(device), device);
-}
-
-static CUresult graph_usage_get_attribute(CUdevice device, CUgraphMem_attribute attribute,
-					  void *value)
+DEFINE_WHOLE_CALL(cuDeviceGetGraphMemAttribute, (CUdevice device, CUgraphMem_attribute attribute,
+						 void *value),
+		  device, attribute, value)
 {
 	CUresult result = context_check_device(device);
 	const struct usage *usage;
@@ -205,16 +201,10 @@ static CUresult graph_usage_get_attribute(CUdevice device, CUgraphMem_attribute 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-				      void *value)
-{
-	return WHOLE_CALL(graph_usage_get_attribute(device, attribute, value), device, attribute,
-			  value);
-}
-
 /* Sets a highest value so far to the current value. */
-static CUresult graph_usage_set_attribute(CUdevice device, CUgraphMem_attribute attribute,
-					  const void *value)
+DEFINE_WHOLE_CALL(cuDeviceSetGraphMemAttribute, (CUdevice device, CUgraphMem_attribute attribute,
+						 void *value),
+		  device, attribute, value)
 {
 	CUresult result = context_check_device(device);
 	struct usage *usage;
@@ -236,11 +226,4 @@ static CUresult graph_usage_set_attribute(CUdevice device, CUgraphMem_attribute 
 		usage->reserved_high = usage->reserved;
 	memory_unlock();
 	return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-				      void *value)
-{
-	return WHOLE_CALL(graph_usage_set_attribute(device, attribute, value), device, attribute,
-			  value);
 }

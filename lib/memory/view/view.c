@@ -151,13 +151,14 @@ static CUresult create_for(struct memcast_view *out, const struct memcast_handle
 	return result;
 }
 
-static CUresult view_create(struct memcast_view *out, CUmemGenericAllocationHandle team,
-			    size_t offset, size_t bytes)
+DEFINE_CALL(memcastViewCreate, (struct memcast_view *view, CUmemGenericAllocationHandle team,
+				size_t offset, size_t bytes),
+	    view, (unsigned long)team, offset, bytes)
 {
 	struct memcast_handle_info info = {};
 	CUresult result;
 
-	if (!out)
+	if (!view)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = memory_handle_info(team, &info);
 	if (result != CUDA_SUCCESS)
@@ -168,17 +169,10 @@ static CUresult view_create(struct memcast_view *out, CUmemGenericAllocationHand
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "%zu bytes at %zu are not inside the team's %llu", bytes, offset,
 			    (unsigned long long)info.out_bytes);
-	return create_for(out, &info, offset, bytes);
+	return create_for(view, &info, offset, bytes);
 }
 
-CUresult memcastViewCreate(struct memcast_view *view, CUmemGenericAllocationHandle team,
-			   size_t offset, size_t bytes)
-{
-	return CALL(view_create(view, team, offset, bytes), view, (unsigned long)team, offset,
-		    bytes);
-}
-
-static CUresult view_destroy(struct memcast_view *view)
+DEFINE_CALL(memcastViewDestroy, (struct memcast_view *view), view)
 {
 	CUresult result;
 
@@ -189,9 +183,4 @@ static CUresult view_destroy(struct memcast_view *view)
 	if (result == CUDA_SUCCESS)
 		memset(view, 0, offsetof(struct memcast_view, replica[view->replicas]));
 	return result;
-}
-
-CUresult memcastViewDestroy(struct memcast_view *view)
-{
-	return CALL(view_destroy(view), view);
 }

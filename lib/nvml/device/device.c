@@ -57,7 +57,7 @@ static nvmlReturn_t null_output(void)
 
 /* ---- the devices, and ways to find them */
 
-static nvmlReturn_t count(unsigned int *devices)
+DEFINE_CALL(nvmlDeviceGetCount_v2, (unsigned int *devices), devices)
 {
 	if (!devices)
 		return null_output();
@@ -65,25 +65,16 @@ static nvmlReturn_t count(unsigned int *devices)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *devices)
-{
-	return CALL(count(devices));
-}
-
 OLDER_NAME(nvmlDeviceGetCount, (unsigned int *devices), nvmlDeviceGetCount_v2(devices))
 
-static nvmlReturn_t by_index(unsigned int index, nvmlDevice_t *device)
+DEFINE_CALL(nvmlDeviceGetHandleByIndex_v2, (unsigned int index, nvmlDevice_t *device),
+	    index, device)
 {
 	if (!device)
 		return null_output();
 	if (index >= DEVICES_MAX || index >= library_devices())
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "there is no device %u", index);
 	return device_found(index, device);
-}
-
-nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
-{
-	return CALL(by_index(index, device));
 }
 
 OLDER_NAME(nvmlDeviceGetHandleByIndex, (unsigned int index, nvmlDevice_t *device),
@@ -109,7 +100,8 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 	return CALL(by_uuid(uuid, device));
 }
 
-static nvmlReturn_t by_uuid_of_type(const nvmlUUID_t *uuid, nvmlDevice_t *device)
+DEFINE_CALL(nvmlDeviceGetHandleByUUIDV, (const nvmlUUID_t *uuid, nvmlDevice_t *device),
+	    uuid, device)
 {
 	const unsigned char *b;
 	char text[48];
@@ -133,14 +125,10 @@ static nvmlReturn_t by_uuid_of_type(const nvmlUUID_t *uuid, nvmlDevice_t *device
 	}
 }
 
-nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid, nvmlDevice_t *device)
-{
-	return CALL(by_uuid_of_type(uuid, device));
-}
-
 /* ---- names and numbers */
 
-static nvmlReturn_t name_of(nvmlDevice_t device, char *name, unsigned int length)
+DEFINE_CALL(nvmlDeviceGetName, (nvmlDevice_t device, char *name, unsigned int length),
+	    device, name, length)
 {
 	const struct facts *facts;
 	nvmlReturn_t result = device_facts(device, &facts);
@@ -148,12 +136,8 @@ static nvmlReturn_t name_of(nvmlDevice_t device, char *name, unsigned int length
 	return result == NVML_SUCCESS ? copy_text(name, length, facts->name) : result;
 }
 
-nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length)
-{
-	return CALL(name_of(device, name, length));
-}
-
-static nvmlReturn_t uuid_of(nvmlDevice_t device, char *uuid, unsigned int length)
+DEFINE_CALL(nvmlDeviceGetUUID, (nvmlDevice_t device, char *uuid, unsigned int length),
+	    device, uuid, length)
 {
 	char text[48] = "GPU-";
 	unsigned int number;
@@ -164,11 +148,6 @@ static nvmlReturn_t uuid_of(nvmlDevice_t device, char *uuid, unsigned int length
 	if (!state_uuid(number, text + 4))
 		return fail(NVML_ERROR_GPU_IS_LOST, "the module has gone");
 	return copy_text(uuid, length, text);
-}
-
-nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length)
-{
-	return CALL(uuid_of(device, uuid, length));
 }
 
 static nvmlReturn_t index_of(nvmlDevice_t device, unsigned int *index)
@@ -244,7 +223,8 @@ NUMBER_CALL(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, KIND(pcie_width))
 NUMBER_CALL(nvmlDeviceGetPcieLinkMaxSpeed, unsigned int, KIND(pcie_generation))
 NUMBER_CALL(nvmlDeviceGetPcieSpeed, unsigned int, 32000 >> (5 - KIND(pcie_generation)))
 
-static nvmlReturn_t same_board(nvmlDevice_t first, nvmlDevice_t second, int *same)
+DEFINE_CALL(nvmlDeviceOnSameBoard, (nvmlDevice_t first, nvmlDevice_t second, int *same),
+	    first, second, same)
 {
 	unsigned int a, b;
 	nvmlReturn_t result = device_number(first, &a);
@@ -259,12 +239,8 @@ static nvmlReturn_t same_board(nvmlDevice_t first, nvmlDevice_t second, int *sam
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int *same)
-{
-	return CALL(same_board(first, second, same));
-}
-
-static nvmlReturn_t capability(nvmlDevice_t device, int *major, int *minor)
+DEFINE_CALL(nvmlDeviceGetCudaComputeCapability, (nvmlDevice_t device, int *major, int *minor),
+	    device, major, minor)
 {
 	const struct facts *facts;
 	nvmlReturn_t result = device_facts(device, &facts);
@@ -278,12 +254,9 @@ static nvmlReturn_t capability(nvmlDevice_t device, int *major, int *minor)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
-{
-	return CALL(capability(device, major, minor));
-}
-
-static nvmlReturn_t max_clock(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz)
+DEFINE_CALL(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t device, nvmlClockType_t type,
+					unsigned int *mhz),
+	    device, type, mhz)
 {
 	const struct facts *facts;
 	nvmlReturn_t result = device_facts(device, &facts);
@@ -296,10 +269,4 @@ static nvmlReturn_t max_clock(nvmlDevice_t device, nvmlClockType_t type, unsigne
 		return fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no video engines");
 	*mhz = (type == NVML_CLOCK_MEM ? facts->memory_clock_khz : facts->clock_khz) / 1000;
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
-				       unsigned int *mhz)
-{
-	return CALL(max_clock(device, type, mhz));
 }

@@ -101,8 +101,9 @@ static nvmlReturn_t pair(nvmlDevice_t first, nvmlDevice_t second, unsigned int n
  * As recorded: with links, everything but the bus works, also from a device to itself; without
  * links, nothing works from a device to itself. The index UNKNOWN returns OK.
  */
-static nvmlReturn_t p2p(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuP2PCapsIndex_t index,
-			nvmlGpuP2PStatus_t *status)
+DEFINE_CALL(nvmlDeviceGetP2PStatus, (nvmlDevice_t first, nvmlDevice_t second,
+				     nvmlGpuP2PCapsIndex_t index, nvmlGpuP2PStatus_t *status),
+	    first, second, index, status)
 {
 	unsigned int numbers[2];
 	nvmlReturn_t result = pair(first, second, numbers);
@@ -134,12 +135,6 @@ static nvmlReturn_t p2p(nvmlDevice_t first, nvmlDevice_t second, nvmlGpuP2PCapsI
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second,
-				    nvmlGpuP2PCapsIndex_t index, nvmlGpuP2PStatus_t *status)
-{
-	return CALL(p2p(first, second, index, status));
-}
-
 /* Each NUMA node has a host bridge with its devices below it. */
 static nvmlGpuTopologyLevel_t level_between(unsigned int first, unsigned int second)
 {
@@ -147,8 +142,9 @@ static nvmlGpuTopologyLevel_t level_between(unsigned int first, unsigned int sec
 							 NVML_TOPOLOGY_SYSTEM;
 }
 
-static nvmlReturn_t ancestor(nvmlDevice_t first, nvmlDevice_t second,
-			     nvmlGpuTopologyLevel_t *level)
+DEFINE_CALL(nvmlDeviceGetTopologyCommonAncestor, (nvmlDevice_t first, nvmlDevice_t second,
+						  nvmlGpuTopologyLevel_t *level),
+	    first, second, level)
 {
 	unsigned int numbers[2];
 	nvmlReturn_t result = pair(first, second, numbers);
@@ -161,12 +157,6 @@ static nvmlReturn_t ancestor(nvmlDevice_t first, nvmlDevice_t second,
 		return fail(NVML_ERROR_NOT_SUPPORTED, "one device is no pair");
 	*level = level_between(numbers[0], numbers[1]);
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second,
-						 nvmlGpuTopologyLevel_t *level)
-{
-	return CALL(ancestor(first, second, level));
 }
 
 /*
@@ -186,8 +176,9 @@ static nvmlReturn_t give(const unsigned int *numbers, unsigned int found, unsign
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t nearest(nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
-			    unsigned int *count, nvmlDevice_t *array)
+DEFINE_CALL(nvmlDeviceGetTopologyNearestGpus, (nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
+					       unsigned int *count, nvmlDevice_t *array),
+	    device, level, count, array)
 {
 	unsigned int numbers[DEVICES_MAX], devices = library_devices(), found = 0, self;
 	nvmlReturn_t result = device_number(device, &self);
@@ -203,13 +194,9 @@ static nvmlReturn_t nearest(nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
 	return give(numbers, found, count, array);
 }
 
-nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTopologyLevel_t level,
-					      unsigned int *count, nvmlDevice_t *array)
-{
-	return CALL(nearest(device, level, count, array));
-}
-
-static nvmlReturn_t near_cpu(unsigned int cpu, unsigned int *count, nvmlDevice_t *array)
+DEFINE_CALL(nvmlSystemGetTopologyGpuSet, (unsigned int cpu, unsigned int *count,
+					  nvmlDevice_t *array),
+	    cpu, count, array)
 {
 	unsigned int numbers[DEVICES_MAX], devices = library_devices(), found = 0;
 	const unsigned int bits = 8 * sizeof(unsigned long);
@@ -223,10 +210,4 @@ static nvmlReturn_t near_cpu(unsigned int cpu, unsigned int *count, nvmlDevice_t
 			numbers[found++] = i;
 	}
 	return give(numbers, found, count, array);
-}
-
-nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpu, unsigned int *count,
-					 nvmlDevice_t *array)
-{
-	return CALL(near_cpu(cpu, count, array));
 }

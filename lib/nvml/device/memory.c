@@ -21,43 +21,34 @@ static nvmlReturn_t sizes_of(nvmlDevice_t device, const void *output, nvmlMemory
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t memory_info(nvmlDevice_t device, nvmlMemory_t *output)
+DEFINE_CALL(nvmlDeviceGetMemoryInfo, (nvmlDevice_t device, nvmlMemory_t *memory), device, memory)
 {
 	nvmlMemory_t sizes;
-	nvmlReturn_t result = sizes_of(device, output, &sizes);
+	nvmlReturn_t result = sizes_of(device, memory, &sizes);
 
 	if (result == NVML_SUCCESS)
-		*output = sizes;
+		*memory = sizes;
 	return result;
 }
 
-nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
-{
-	return CALL(memory_info(device, memory));
-}
-
-static nvmlReturn_t memory_info_v2(nvmlDevice_t device, nvmlMemory_v2_t *output)
+DEFINE_CALL(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *memory),
+	    device, memory)
 {
 	nvmlMemory_t sizes;
-	nvmlReturn_t result = sizes_of(device, output, &sizes);
+	nvmlReturn_t result = sizes_of(device, memory, &sizes);
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (output->version != nvmlMemory_v2)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", output->version);
+	if (memory->version != nvmlMemory_v2)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", memory->version);
 	/* no part of a pool is reserved */
-	*output = (nvmlMemory_v2_t) {
-		.version = output->version,
+	*memory = (nvmlMemory_v2_t) {
+		.version = memory->version,
 		.total = sizes.total,
 		.free = sizes.free,
 		.used = sizes.used,
 	};
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
-{
-	return CALL(memory_info_v2(device, memory));
 }
 
 /* ---- CPUs and memory near a device */
@@ -126,7 +117,7 @@ static nvmlReturn_t set_cpus(const unsigned long *set, size_t bytes)
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t set_near(nvmlDevice_t device)
+DEFINE_CALL(nvmlDeviceSetCpuAffinity, (nvmlDevice_t device), device)
 {
 	unsigned long set[1024 / 64];
 	nvmlReturn_t result = cpus(device, ARRAY_SIZE(set), set);
@@ -134,12 +125,7 @@ static nvmlReturn_t set_near(nvmlDevice_t device)
 	return result == NVML_SUCCESS ? set_cpus(set, sizeof(set)) : result;
 }
 
-nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t device)
-{
-	return CALL(set_near(device));
-}
-
-static nvmlReturn_t set_all(nvmlDevice_t device)
+DEFINE_CALL(nvmlDeviceClearCpuAffinity, (nvmlDevice_t device), device)
 {
 	unsigned long set[1024 / 64];
 	unsigned int number;
@@ -147,11 +133,6 @@ static nvmlReturn_t set_all(nvmlDevice_t device)
 
 	memset(set, 0xff, sizeof(set));
 	return result == NVML_SUCCESS ? set_cpus(set, sizeof(set)) : result;
-}
-
-nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device)
-{
-	return CALL(set_all(device));
 }
 
 /* ---- processes */

@@ -123,7 +123,8 @@ static bool scan(const char *text, unsigned int address[4])
 	return false;
 }
 
-static nvmlReturn_t by_address(const char *text, nvmlDevice_t *device)
+DEFINE_CALL(nvmlDeviceGetHandleByPciBusId_v2, (const char *text, nvmlDevice_t *device),
+	    text, device)
 {
 	unsigned int wanted[4], devices = library_devices();
 	const struct facts *facts;
@@ -143,11 +144,6 @@ static nvmlReturn_t by_address(const char *text, nvmlDevice_t *device)
 			return device_found(i, device);
 	}
 	return fail(NVML_ERROR_NOT_FOUND, "no device is at %s", text);
-}
-
-nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *text, nvmlDevice_t *device)
-{
-	return CALL(by_address(text, device));
 }
 
 OLDER_NAME(nvmlDeviceGetHandleByPciBusId, (const char *text, nvmlDevice_t *device),

@@ -139,7 +139,7 @@ CUresult event_new(CUevent *handle, CUcontext context, unsigned int flags,
 	return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many events");
 }
 
-static CUresult event_create(CUevent *handle, unsigned int flags)
+DEFINE_WHOLE_CALL(cuEventCreate, (CUevent *event, unsigned int flags), event, flags)
 {
 	const unsigned int known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
 				   CU_EVENT_INTERPROCESS;
@@ -150,7 +150,7 @@ static CUresult event_create(CUevent *handle, unsigned int flags)
 	result = context_find(NULL, &slot);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!handle)
+	if (!event)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	if (flags & ~known)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
@@ -159,12 +159,7 @@ static CUresult event_create(CUevent *handle, unsigned int flags)
 	if (flags & CU_EVENT_INTERPROCESS)
 		result = shared_create(&shared);
 	return result == CUDA_SUCCESS ?
-		event_new(handle, context_value(slot), flags, shared) : result;
-}
-
-CUresult cuEventCreate(CUevent *event, unsigned int flags)
-{
-	return WHOLE_CALL(event_create(event, flags), event, flags);
+		event_new(event, context_value(slot), flags, shared) : result;
 }
 
 static CUresult event_destroy(CUevent handle)
