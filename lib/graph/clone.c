@@ -113,7 +113,7 @@ CUresult graph_clone(const struct graph *graph, struct graph **out)
 	return result;
 }
 
-static CUresult clone(CUgraph *handle, CUgraph original)
+DEFINE_WHOLE_CALL(cuGraphClone, (CUgraph *handle, CUgraph original), handle, original)
 {
 	struct graph *graph, *copy;
 	CUresult result;
@@ -134,11 +134,6 @@ static CUresult clone(CUgraph *handle, CUgraph original)
 		*handle = copy->handle;
 	graphs_unlock();
 	return result;
-}
-
-CUresult cuGraphClone(CUgraph *handle, CUgraph original)
-{
-	return WHOLE_CALL(clone(handle, original), handle, original);
 }
 
 static CUresult find_in_clone(CUgraphNode *copy, CUgraphNode original, CUgraph handle)
