@@ -45,8 +45,10 @@ endif
 B := build$(cross:%=/%)
 # memcast's own headers, and those that stand in for a toolkit's
 headers := -Iinclude -Iinclude/cuda -Iinclude/nvml
+# All functions of the C library; examples are built without, as users build them.
+gnu := -D_GNU_SOURCE=
 # -fsigned-char: arm64's is unsigned otherwise
-flags := -std=gnu11 $(CFLAGS) -fsigned-char -Wall -Wextra -Werror -pthread $(headers) -MMD -MP
+flags := -std=gnu11 $(gnu) $(CFLAGS) -fsigned-char -Wall -Wextra -Werror -pthread $(headers) -MMD -MP
 # A line for each file, as kernels are built; V=1 shows the commands
 quiet = $(if $(V),,@printf '  %-7s %s\n' $(1) $@;)
 pkg = $(shell $(pkg_root) pkg-config $(1) $(2) 2>/dev/null)
@@ -271,12 +273,12 @@ $(patsubst %.c,$(B)/%.o,$(wildcard tools/ptx/*.c)): $(rooms)/lib/made
 
 $(B)/examples/%: examples/%.c | $(linked)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
+	$(call quiet,CC)$(CC) $(filter-out $(gnu),$(flags)) -o $@ $< $(link) -Wl,-rpath,'$$ORIGIN/../lib'
 
 # Built as users of CUDA build programs, with NVIDIA's headers and memcast's libraries
 $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 	@mkdir -p $(@D)
-	$(call quiet,CC)$(CC) $(filter-out $(headers),$(flags)) -Iinclude/uapi -I$(NCCL_HOME)/include \
+	$(call quiet,CC)$(CC) $(filter-out $(gnu) $(headers),$(flags)) -Iinclude/uapi -I$(NCCL_HOME)/include \
 		-isystem $(dir $(nvidia)) -o $@ $< -L$(NCCL_HOME)/lib -L$(B)/lib -lnccl -lcudart \
 		-Wl,-rpath,'$$ORIGIN/../lib:$(abspath $(NCCL_HOME))/lib'
 

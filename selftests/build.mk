@@ -105,7 +105,7 @@ $(B)/examples/readme.c: README.md
 	@sed -n '/^```c$$/,/^```$$/{ /^```/!p }' $< >$@
 
 $(B)/examples/readme: $(B)/examples/readme.c | $(linked)
-	$(call quiet,CC)$(CC) $(flags) -o $@ $< $(link)
+	$(call quiet,CC)$(CC) $(filter-out $(gnu),$(flags)) -o $@ $< $(link)
 
 # A source of the library's within a program
 $(B)/selftests/host-window: selftests/team/host-window.c $(libcuda)

@@ -4,7 +4,6 @@
  * advice of its own; neighbours with the same advice are joined again. The pieces of a heap are
  * in a tree, in which overlapping pieces count as equal.
  */
-#define _GNU_SOURCE
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

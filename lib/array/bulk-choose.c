@@ -10,7 +10,6 @@
  * of more than it gets if others use the same cache: the best way for smaller arrays is measured
  * (bulk-way.c).
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>

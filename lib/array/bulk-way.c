@@ -12,7 +12,6 @@
  *
  * Times are CPU times of the thread, without those of other threads on the processor.
  */
-#define _GNU_SOURCE
 #include <time.h>
 
 #include "array.h"

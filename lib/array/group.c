@@ -7,7 +7,6 @@
  * Two posts used in turn are enough. Before a rank writes a post for the second time, it has met
  * all ranks once more, and each had read the post before that meeting.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Logs failed calls: the functions of libcuda.so.1 write the lines, among their own. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>

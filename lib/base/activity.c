@@ -3,7 +3,6 @@
  * Records of what this process does, for memcast-smi. The memory has no file descriptor, which a
  * program could close. A reader may see a half of a new text: nothing waits for it.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Finds the folder of libcuda.so.1, in which the objects are that it loads on demand. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>

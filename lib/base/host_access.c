@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Reads MEMCAST_HOST_ACCESS, and takes the protection key of device memory. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -7,7 +7,6 @@
  * state is a page that the kernel clears in a child, however that was made, and ordinary memory
  * remembers that there was a state to lose.
  */
-#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * failed call, written at once and whole, so that processes can share a file.
  * log_ring.c keeps the last ones in memory.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

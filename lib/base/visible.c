@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Reads CUDA_VISIBLE_DEVICES. translate.c translates the device numbers in ioctls. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <limits.h>
 #include <stdatomic.h>

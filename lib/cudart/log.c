@@ -3,7 +3,6 @@
  * Logs calls that the runtime itself refuses, in the file of libcuda.so.1's lines:
  * CUDA_LOG_FILE. One line each, written at once.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

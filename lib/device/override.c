@@ -4,7 +4,6 @@
  * astray. "MULTICAST_SUPPORTED=0,1:HOST_NUMA_ID=1" is for all devices and for device 1; of
  * several entries for an attribute, the last counts.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * is built in, or a file. Lines are "KEY = VALUE"; a key is an attribute's name, as in
  * MEMCAST_ATTR, an attribute's number, or one of the keys in take_value(); # begins a comment.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

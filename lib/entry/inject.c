@@ -9,7 +9,6 @@
  * A call that fails so looks at none of its arguments. Entries for a function are used up in
  * order; 0 lets a call through.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

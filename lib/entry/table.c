@@ -3,7 +3,6 @@
  * Says why a program fails that has NVIDIA's runtime: that runtime asks the driver for internal
  * tables before anything else, and programs print no more than the error that follows.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * Answers about an address, for signal handlers: the window or team at it, and why an access
  * fails. The tests in selftests/trap have functions of their own instead.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * team: programs without teams do without it and without its disassembler. The file is expected
  * beside this library's file, wherever that was found.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Messages on stderr about faults at windows and other mappings: whole lines, no stdio. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

@@ -7,7 +7,6 @@
  * windows, as if the library had no handler. A program that installs handlers later can call
  * memcastTrap() from them.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -9,7 +9,6 @@
  * The library's handler asks for the alternate stack. A handler that the program had before, and
  * that does not ask for it, is called on the thread's own stack, as the kernel would have called it.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>

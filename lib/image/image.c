@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Images of device code: tells the kinds apart, and has the functions for all kinds. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 

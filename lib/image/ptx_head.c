@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* PTX text: reads its version and its target, then all statements. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 

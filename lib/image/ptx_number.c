@@ -3,7 +3,6 @@
  * Numbers of PTX text. This is the one place where text becomes a number, for declarations as for
  * instructions; what a program's locale says of decimal points does not matter here.
  */
-#define _GNU_SOURCE
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>

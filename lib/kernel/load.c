@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Loads device code from memory or a file, with options for a compiler. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Finds the C function that is registered for a kernel's name. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
 #include <search.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Managed memory: allocates and finds it, and checks the locations that a program may give. */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Reservations and mappings. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

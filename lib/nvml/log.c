@@ -3,7 +3,6 @@
  * Logs failed calls, a line each, in CUDA_LOG_FILE as libcuda.so.1 does; has the texts of
  * errors, which are those recorded on hardware.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

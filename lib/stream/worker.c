@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* A stream's queue, and the thread that does the work in it. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 

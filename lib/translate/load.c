@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Loads memcast-ptx.so from the folder of libcuda.so.1. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The interface between this object and libcuda.so.1. */
-#define _GNU_SOURCE
 #include <string.h>
 
 #include "trap.h"

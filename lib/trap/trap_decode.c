@@ -4,7 +4,6 @@
  * address in a register: prefixes of segment and address size are dropped, ModRM is rewritten, SIB
  * and displacement are dropped. All other bytes stay.
  */
-#define _GNU_SOURCE
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
  * That is not atomic, so locked instructions are refused; other stores over the edge of a page are
  * not atomic anyway.
  */
-#define _GNU_SOURCE
 #include <string.h>
 #include <memcast/view.h>
 

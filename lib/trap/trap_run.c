@@ -10,7 +10,6 @@
  *
  * All access to the program's memory in lib/trap/ goes this way, too: with a movs.
  */
-#define _GNU_SOURCE
 #include <cpuid.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -6,7 +6,6 @@
  *
  * A signal handler finds the vectors in the state that xsave has left.
  */
-#define _GNU_SOURCE
 #include <cpuid.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * without memory at the address is left out, as copies do; if none has memory there, the program
  * gets SIGBUS. Registers and flags are those of the first run.
  */
-#define _GNU_SOURCE
 #include "trap.h"
 
 void trap_frame_init(const struct trap *trap, struct trap_frame *frame)

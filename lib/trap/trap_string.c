@@ -7,7 +7,6 @@
  * A run ends with the window, with a chunk, or when it has taken long enough for other signals to
  * wait. The program then comes to the same instruction again, with fewer elements to go.
  */
-#define _GNU_SOURCE
 #include <string.h>
 
 #include "trap.h"

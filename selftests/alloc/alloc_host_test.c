@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation on the host, and registration of the program's own memory. */
-#define _GNU_SOURCE
 #include "memcast_test.h"
 #include "reason.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation by several threads, and by processes that are killed. */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include "memcast_test.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation on devices. */
-#define _GNU_SOURCE
 #include "memcast_test.h"
 #include "reason.h"
 

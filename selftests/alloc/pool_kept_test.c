@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* How many unused chunks a pool keeps, how large a pool may be, and when its chunks are free. */
-#define _GNU_SOURCE
 #include "pool_fixture.h"
 #include "reason.h"
 

@@ -3,7 +3,6 @@
  * Pools that hold all memory of a device without using it: every way of allocating takes it back.
  * And when a pool gives memory back that nobody else needs.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include "memcast_test.h"
 #include "pool_fixture.h"

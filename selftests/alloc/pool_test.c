@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Pools, and stream-ordered allocation. */
-#define _GNU_SOURCE
 #include "pool_fixture.h"
 #include "reason.h"
 

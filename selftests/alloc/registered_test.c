@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* What a copy or fill says of registered memory that the program has unmapped since. */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 #include "log_lines.h"
 #include "role.h"

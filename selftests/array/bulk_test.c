@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Bulk functions: each type and operator, calls by several threads, and refused arguments */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>

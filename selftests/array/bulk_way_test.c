@@ -7,7 +7,6 @@
  * at a line: loops of the library copy blocks of 8 KiB of such replicas by memcpy(), the way
  * "blocks" 16 KiB, "whole replicas" all, and "past the caches" no more than parts of lines.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

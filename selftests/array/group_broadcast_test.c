@@ -3,7 +3,6 @@
  * Broadcasts of groups: from every replica, of all sizes, in turn with all-reduces. Where each rank
  * has a replica of its own, it writes and reads only that, and may go on before others are done.
  */
-#define _GNU_SOURCE
 #include <string.h>
 
 #include "group_fixture.h"

@@ -3,7 +3,6 @@
  * Groups on replicas in shared memory: barriers that no rank passes early, and all-reduces of all
  * sizes, by as many ranks as replicas or not.
  */
-#define _GNU_SOURCE
 #include <string.h>
 
 #include "group_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Lists of what clients hold, by the key in a client's fdinfo. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Functions that memcast's selftests share and that need no harness */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

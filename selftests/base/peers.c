@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Buffers of the kernel's own drivers: vgem, udmabuf, the system heap */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-heap.h>

@@ -104,7 +104,7 @@ static inline void processor_relax(void)
 
 static inline uintptr_t instruction_of(const ucontext_t *context)
 {
-	return context->uc_mcontext.gregs[16];	/* REG_RIP, which only _GNU_SOURCE has */
+	return context->uc_mcontext.gregs[REG_RIP];
 }
 
 static inline void arithmetic_fails(void)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Work in streams that fails, is discarded with its context, or comes from several threads. */
-#define _GNU_SOURCE
 #include "stream_fixture.h"
 #include "reason.h"
 

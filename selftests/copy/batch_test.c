@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Batches of copies. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include "reason.h"
 #include "stream_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The copy engine, and system calls that read and write mappings */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/uio.h>
 #include "memcast_test.h"

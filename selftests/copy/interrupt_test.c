@@ -3,7 +3,6 @@
  * Long copies and fills, which a signal interrupts between two pieces, as does the freezer. They go
  * on where they were.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

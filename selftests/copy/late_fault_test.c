@@ -3,7 +3,6 @@
  * Queued work that finds its memory unmapped: which error the stream gets, as recorded on
  * hardware. A fault ends the device for its process, and each test has a process of its own.
  */
-#define _GNU_SOURCE
 #include "reason.h"
 #include "stream_fixture.h"
 

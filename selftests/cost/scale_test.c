@@ -5,7 +5,6 @@
  * says with MEMCAST_TEST_EXACT=1); elsewhere a busy host can hold up either side of a ratio, and
  * the tests print what they measured.
  */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 #include "memcast_test.h"
 

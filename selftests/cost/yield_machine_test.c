@@ -4,7 +4,6 @@
  * swiotlb=…,force) and whose pools are lazy. selftests/cost/host-yield.sh starts such a machine,
  * whose clock counts instructions.
  */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 #include "importer.h"
 #include "lazy_fixture.h"

@@ -12,7 +12,6 @@
  * machines a busy host can hold up the watcher as well, so that the test prints what it
  * measured and judges nothing: there it serves kernels that report lockups themselves.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>

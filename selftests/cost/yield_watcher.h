@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A thread of high priority on the first processor, which records how long it waited to run there.
- * Needs _GNU_SOURCE.
- */
+/* A thread of high priority on the first processor, which records how long it waited to run there. */
 #ifndef YIELD_WATCHER_H
 #define YIELD_WATCHER_H
 

@@ -3,7 +3,6 @@
  * Fabric handles and IMEX channels. The tests need the module's imex_channels=2, except the last:
  * host-rack.sh runs that one on a machine without channels.
  */
-#define _GNU_SOURCE
 #include <sys/stat.h>
 #include "fabric_peers.h"
 #include "memcast_test.h"

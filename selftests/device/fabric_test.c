@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Parameters of the module that simulate states of the fabric. */
-#define _GNU_SOURCE
 #include "memcast_test.h"
 #include "reason.h"
 

@@ -2,7 +2,6 @@
 /*
  * Devices that CUDA_VISIBLE_DEVICES hides: no call takes a number for one, and none tells one.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include "memcast_test.h"
 #include "peers.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Memories and ranges of addresses as dma-bufs: mmap(), debuggers, imports and lifetime. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The importer of selftests/kmod, from a test's side. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

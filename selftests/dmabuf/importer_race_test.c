@@ -5,7 +5,6 @@
  * releases the memory. Each importer writes a page of its own; at the end, the page still
  * holds what the importer wrote last.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -5,7 +5,6 @@
  * which runs this test. After every step the test tries to unload the module. It never
  * opens /dev/memcast: it reads the module's counters.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
  * threads' calls and fork() go on, and a thread that is cancelled meanwhile ends when its call
  * has returned. run.sh ends a program that hangs.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <memcast/bulk.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that are cancelled in rounds of calls: each test program names its rounds with
- * ROUND(), and lists them in rounds[]. Needs _GNU_SOURCE.
+ * ROUND(), and lists them in rounds[].
  */
 #ifndef CANCEL_FIXTURE_H
 #define CANCEL_FIXTURE_H

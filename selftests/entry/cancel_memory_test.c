@@ -3,7 +3,6 @@
  * Threads that are cancelled in calls for memory that is managed, registered, another
  * driver's, or another process's; and in calls for another process's events.
  */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 #include "cancel_fixture.h"
 

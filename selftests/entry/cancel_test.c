@@ -3,7 +3,6 @@
  * Threads that are cancelled in the library's calls. Whichever call they were in, other
  * threads' calls, fork() and the log go on. run.sh ends a program that hangs.
  */
-#define _GNU_SOURCE
 #include <memcast/bulk.h>
 #include <memcast/group.h>
 #include "cancel_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Threads that are cancelled in calls that queue work: graphs, captures, kernels, 3D copies. */
-#define _GNU_SOURCE
 #include <memcast/kernel.h>
 #include "cancel_fixture.h"
 

@@ -3,7 +3,6 @@
  * cuGetProcAddress() in its three ABIs: versions of names, flags, and names without a function;
  * programs that have symbols of the same names.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include "memcast_test.h"
 #include "reason.h"

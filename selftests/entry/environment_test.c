@@ -3,7 +3,6 @@
  * Variables of the environment: CUDA_LOG_FILE, MEMCAST_ATTR, MEMCAST_PROFILE and
  * MEMCAST_INJECT. The library reads them once, so each setting needs a new program: role.h.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Every call before cuInit() and after fork(), /dev/memcast's absence, and names of errors. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>

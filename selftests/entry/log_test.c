@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The log: callbacks, memory, files. */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <unistd.h>
 #include <memcast/group.h>

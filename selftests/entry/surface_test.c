@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Every function of the table is there, under its symbol and under its name. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
 #include "memcast_test.h"

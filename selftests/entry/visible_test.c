@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* CUDA_VISIBLE_DEVICES: which devices a process sees, in which order, and whose they are. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

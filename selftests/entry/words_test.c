@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The words on stderr when a program ends by a fault, hangs, or goes on after a failed cuInit(). */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>

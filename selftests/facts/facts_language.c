@@ -3,7 +3,6 @@
  * The language of the tables of facts; facts/README.md explains it. Expressions are those
  * of C on 64-bit integers.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <inttypes.h>
 #include <setjmp.h>

@@ -3,7 +3,6 @@
  * The names that tables of facts know: all constants and functions of cuda.h, by the meaning
  * that they have in a program that includes it, and the struct members listed here.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
 #include <cuda.h>

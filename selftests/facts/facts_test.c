@@ -6,7 +6,6 @@
  *
  *	facts_test [--hardware] [TABLE…]	--hardware: compare NVIDIA's driver with the tables
  */
-#define _GNU_SOURCE
 #include <glob.h>
 #include <libgen.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Foreign memory: a call waits only for the buffers that it accesses; no page can be pinned. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Foreign memory: the calls that its exporter gets, with which locks; and its fences. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

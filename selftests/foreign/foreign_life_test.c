@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Foreign memory: processes that die, and threads that race. */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Foreign memory: bound to teams, and its lifetime. */
-#define _GNU_SOURCE
 #include <memcast/multimem.h>
 #include <signal.h>
 #include <unistd.h>

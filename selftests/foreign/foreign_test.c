@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Foreign memory: loads, stores, copies and fills, its attributes, and calls that are refused. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

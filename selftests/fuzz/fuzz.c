@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The fuzzer's random numbers, and its table of the objects that calls gave, by kind. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

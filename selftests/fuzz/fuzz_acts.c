@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Acts of the rest of the kernel on memcast's fds; fuzz_mm.c has those on addresses. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/sync_file.h>
 #include <poll.h>

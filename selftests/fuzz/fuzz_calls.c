@@ -3,7 +3,6 @@
  * memcast's ioctls, mostly with arguments that make sense; some are spoilt: in a field, in
  * the size, in the ioctl's number, in the argument's address.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

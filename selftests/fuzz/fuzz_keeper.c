@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The keeper: a process with memory of its own, which the fuzzing processes must not change. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

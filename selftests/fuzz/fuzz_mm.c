@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Acts of memory management, and of the kernel's own access to memory, on memcast's addresses. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/mempolicy.h>

@@ -8,7 +8,6 @@
  * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats a round, with the same calls if the
  * round has a single thread; MEMCAST_TEST_TRACE=1 prints the calls.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
  * A lost host's memory, fabric handles and teams, seen by the other hosts of a machine
  * (host-lost.sh): teams with its devices, and teams that its processes created.
  */
-#define _GNU_SOURCE
 #include <memcast/view.h>
 #include "fabric_peers.h"
 #include "foreign.h"

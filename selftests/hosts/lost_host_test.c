@@ -4,7 +4,6 @@
  * their memory, and that lost memory does not return. On a machine with several hosts, the
  * test loses host 1; else the only host, with all its processes' memory.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

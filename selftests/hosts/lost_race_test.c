@@ -5,7 +5,6 @@
  * stored there, gets a signal for its own memory on a host that is not lost, or gets a result
  * that a loss does not explain. A process that ends is started again until the game is over.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

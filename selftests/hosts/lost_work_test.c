@@ -3,7 +3,6 @@
  * Hosts that are lost while a process has several pieces of work in its streams: all its threads
  * that wait for the work are woken, with the error, and none of the work is done.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Fabric handles of memory, and teams of all hosts' devices, shared from host to host. */
-#define _GNU_SOURCE
 #include <memcast/multimem.h>
 #include "rack_hosts.h"
 

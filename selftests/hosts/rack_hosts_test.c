@@ -3,7 +3,6 @@
  * Hosts of one machine do not see each other: a process of one host uses devices, fds, numbers,
  * handles and files of another, and is refused. (rack_fabric_test has what hosts do share.)
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include "rack_hosts.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* memcast-smi shows one host's devices on a host, and those of all hosts on /dev/memcast. */
-#define _GNU_SOURCE
 #include "rack_hosts.h"
 
 struct line {

@@ -4,7 +4,6 @@
  * module accepts only places where the heap's owner can have put a block: noting a block past the
  * end of a chunk would write past the chunk's bitmap.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include "memcast_test.h"
 #include "raw.h"

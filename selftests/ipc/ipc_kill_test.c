@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Eight processes that open each other's plain allocations, any of which dies at any moment. */
-#define _GNU_SOURCE
 #include "kill_players.h"
 
 #define ROUNDS	200

@@ -3,7 +3,6 @@
  * Plain allocations of other processes: which processes may open a handle, and how long a handle is
  * good.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

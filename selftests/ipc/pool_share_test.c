@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Pools that several processes or threads share. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>

@@ -3,7 +3,6 @@
  * MEMCAST_HOST_ACCESS=forbid: the program's own code reaches no device memory, in five ways; copies,
  * kernels and views do. Programs fork before cuInit(), as a child of fork() has no device memory.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <memcast/multimem.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
  * Device code: what the library reads of cubins (as much of an ELF file as it reads), and damaged
  * files of all kinds.
  */
-#define _GNU_SOURCE
 #include <elf.h>
 #include "kernel_image_fixture.h"
 #include "reason.h"

@@ -2,7 +2,6 @@
 /*
  * Kernels by name: what can go wrong in them, and what becomes of the context and of the program.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <sys/mman.h>
 #include "kernel_fixture.h"

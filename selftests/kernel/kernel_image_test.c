@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Device code: what the library reads of PTX and fatbins, and what it refuses. */
-#define _GNU_SOURCE
 #include "kernel_image_fixture.h"
 #include "reason.h"
 

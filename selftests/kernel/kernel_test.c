@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Kernels by name: launches and their order, in streams and graphs. */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
 #include <memcast/multimem.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Which memory cgroup pays for the chunks of lazy pools, and what happens when it is full. */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>

@@ -5,7 +5,6 @@
  * MEMCAST_TEST_EXACT=1 there) the test judges the ratio; elsewhere a busy host can hold up either
  * side, and the test prints what it measured.
  */
-#define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

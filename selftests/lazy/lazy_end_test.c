@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Lazy pools: a thread that touches a new chunk of a memory while the memory ends. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,6 @@
  * Lazy pools that have reached lazy_max_mib or the limit of a memory cgroup: a process that asks
  * for more gets an error, and no other process is affected.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * Lazy pools: creating a memory promises chunks, the first touch of a chunk takes it, whichever
  * process touches it, and freeing the memory gives all chunks back to the machine.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
  * An ordinary user takes as much as possible, in every way: another program goes on, the kernel
  * kills no process, and all memory is back when the user's programs have gone.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -3,7 +3,6 @@
  * Processes in a cgroup that has little memory, or is frozen, and a clock that is set: whatever
  * happens to one member of a team, the others go on.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
  * All memory that a command takes is charged to the memory cgroup of the caller: the test compares
  * the charge of a cgroup with what the whole machine lost.
  */
-#define _GNU_SOURCE
 #include <unistd.h>
 #include "cgroup.h"
 #include "memcast_test.h"

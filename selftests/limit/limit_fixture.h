@@ -3,7 +3,6 @@
 #ifndef LIMIT_FIXTURE_H
 #define LIMIT_FIXTURE_H
 
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <unistd.h>
 #include <uapi/memcast.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Limits on users: the share of each, the limit of all together, and which memory counts. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

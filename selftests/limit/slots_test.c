@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Team slots of the fabric: one user leaves some to the next, whoever makes teams first. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include "limit_fixture.h"
 #include "peers.h"

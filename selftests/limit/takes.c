@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Commands that make the module take memory of the machine. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Advice for managed memory, and what the attributes of a range tell of it. */
-#define _GNU_SOURCE
 #include "managed_fixture.h"
 #include "reason.h"
 

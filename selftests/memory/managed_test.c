@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Managed memory: allocating it, using it from everywhere, and prefetching. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/wait.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Operations of the kernel's memory management on a reservation that memcast does not start. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/userfaultfd.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Export and import: fds, how they travel, and which users keep an object alive. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Mappings that reach over the end of their reservation, into a tail. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
  * Memory of a device that is taken while signals interrupt the call, or kill the program: what it
  * has taken so far goes back to the pool, once.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

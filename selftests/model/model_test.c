@@ -7,7 +7,6 @@
  * MEMCAST_TEST_SEED=N MEMCAST_TEST_SEQUENCES=1 repeats the sequence that a difference names;
  * MEMCAST_TEST_TRACE=1 prints every call.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>

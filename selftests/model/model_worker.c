@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* A process that makes the calls it is sent, and sends back their answers. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Clients: each is one open of /dev/memcast by one process. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

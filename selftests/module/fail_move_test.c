@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* mremap() of a reservation when the kernel has no memory left. Needs a debug kernel, and root. */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 #include "fail_fixture.h"
 #include "reason.h"

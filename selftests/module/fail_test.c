@@ -5,7 +5,6 @@
  * succeeds when repeated, and at the end nothing is left. Needs the fault injection of a debug
  * kernel, and root.
  */
-#define _GNU_SOURCE
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

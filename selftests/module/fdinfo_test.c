@@ -4,7 +4,6 @@
  * the bindings of members and the chunks of memories in pools. Lines have a limited length, and so
  * has the fdinfo, however much there is.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The interface of /dev/memcast itself, command by command, without the library. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/ioctl.h>

@@ -3,7 +3,6 @@
  * A client ends with the process that opened the file, also if another process has the same table
  * of files, or the same address space.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,6 @@
  * A client ends with the process that opened it, whichever other process has its fd. Only its own
  * user learns the key to what it holds.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,6 @@
 /*
  * Tracepoints: each event comes once, in a buffer of the test's own, with the numbers of objects.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

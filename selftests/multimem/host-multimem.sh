@@ -81,7 +81,7 @@ done
 mkdir "$temp/gcc"
 awk '{ printf "FUNCTION(%s, %s, %s, %s, %s, %s)\n", $1, $2, $3, $4, $5, $6 }' "$temp/table" \
 	>"$temp/gcc/functions.h"
-base="${CC:-gcc} -std=gnu11 -march=x86-64"
+base="${CC:-gcc} -std=gnu11 -D_GNU_SOURCE= -march=x86-64"
 try gcc convert "$base -O2"
 try gcc pairs "$base -O2"
 try gcc threads "$base -O2"

@@ -3,7 +3,6 @@
  * multimem.h on replicas that are plain shared memory: the effect of an operation on values needs
  * no device. Each rule runs on 2, 3 and 8 replicas.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Threads at once: red loses no update, of any type, and changes no neighbour; data that is written
  * before a release is visible after the acquire that reads it.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <memcast/multimem.h>

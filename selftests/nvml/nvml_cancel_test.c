@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* A thread that is canceled in a call of NVML ends after the call, and leaves no file open. */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>

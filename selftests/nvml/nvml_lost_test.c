@@ -3,7 +3,6 @@
  * Answers of NVML and memcast-smi about devices whose host was lost, and about a device whose links
  * are not ready. In a machine with several hosts, host 1 is lost; otherwise the only one.
  */
-#define _GNU_SOURCE
 #include "memcast_test.h"
 #include "lost_host.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* libnvidia-ml.so.1: devices and processes as the driver's library and other tools show them. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
 #include <sys/socket.h>

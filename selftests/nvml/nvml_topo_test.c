@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Connections of devices: memcast-smi shows NVML's answers, also as a topology file for NCCL. */
-#define _GNU_SOURCE
 #include <stdio.h>
 
 #include "nvml_fixture.h"

@@ -3,7 +3,6 @@
  * memcast-smi as nvidia-smi: its commands, formats and exit statuses, as recorded on hardware, and
  * what public programs read of them. nvml_clients_test.c has those that ask NVML.
  */
-#define _GNU_SOURCE
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>

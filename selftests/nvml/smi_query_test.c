@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Queries by options of memcast-smi, and texts of all kinds in its output. */
-#define _GNU_SOURCE
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "smi_fixture.h"

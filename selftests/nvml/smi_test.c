@@ -2,7 +2,6 @@
 /*
  * memcast-smi, and the files that it reads: which processes hold what, also while they are killed.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>

@@ -7,7 +7,6 @@
  *
  * It prints "made" for each function that LLVM compiles, and "looked" when the folder is listed.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
  * as well. Kernel k gets addresses: of 256 bytes of memory, of a window, of 256 bytes that the
  * device may only read, of memory that the process has and the device has not, and 0.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>

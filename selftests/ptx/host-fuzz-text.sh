@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 
-if ! ${CC:-gcc} -std=gnu11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined \
+if ! ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE= -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined \
 	-fno-sanitize-recover -Iinclude -Iinclude/cuda -Iinclude/uapi -Ilib -o "$temp/fuzz" \
 	selftests/ptx/host-fuzz-text.c lib/image/*.c lib/ptx/text/*.c -lzstd -llz4 -lelf -ldl; then
 	plan ptx 1

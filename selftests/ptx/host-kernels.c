@@ -8,7 +8,6 @@
  * A kernel gets 64 KiB of input (%di), words of output for each thread (%do) and 64 KiB of zeros
  * (%ds). A result is the FNV-1a hash of all words of output and the first bytes at %ds.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

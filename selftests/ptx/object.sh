@@ -23,7 +23,7 @@ build_test() {
 		skip "$name" 'memcast-ptx.so is not built: LLVM has no headers here'
 		exit 0
 	fi
-	${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -Werror -Ilib -Ilib/fault/$processor -Iinclude -Iinclude/cuda -Iselftests/base \
+	${CC:-gcc} -std=gnu11 -D_GNU_SOURCE= -O1 -Wall -Wextra -Werror -Ilib -Ilib/fault/$processor -Iinclude -Iinclude/cuda -Iselftests/base \
 		-o "$temp/$name" "selftests/ptx/host-$name.c" -ldl "$@" 2>"$temp/said" && return
 	plan ptx 1
 	result "$name" 1

@@ -3,7 +3,6 @@
  * kill -9 of any rank at a random moment: the other ranks go on, and the victim's memory is back.
  * MEMCAST_TEST_SEED repeats a run.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -4,7 +4,6 @@
  * took it only for reading, they would meet within some rounds. (A kernel with lockdep reports that
  * at once.)
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,6 @@
  * Threads of one process whose calls look at or change what other threads change at that moment:
  * teams, bindings, fabric handles.
  */
-#define _GNU_SOURCE
 #include "race_fixture.h"
 
 /* ---- teams ---- */

@@ -3,7 +3,6 @@
  * Threads of one process whose calls look at or change what other threads change at that moment:
  * memory, blocks, pools, handles, mappings.
  */
-#define _GNU_SOURCE
 #include "race_fixture.h"
 
 /* ---- a device's memory ---- */

@@ -4,7 +4,6 @@
  * The runtime holds no lock meanwhile: a callback may use the runtime, and other threads and fork()
  * go on. run.sh ends a test that hangs.
  */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <memcast/kernel.h>
 #include <sys/stat.h>

@@ -3,7 +3,6 @@
  * Kernels and variables that a program registers, as nvcc's code does before main(): here by hand,
  * with an image of PTX.
  */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include "log_lines.h"
 #include "role.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Launches of registered kernels for which memcast runs C functions; kernel nodes. */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <memcast/kernel.h>

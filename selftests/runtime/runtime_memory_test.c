@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The runtime's memory: allocation, copies of each kind, addresses, pools. */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 #include "runtime_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The runtime's streams, events, capture and graphs; per-thread streams; the driver's functions. */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include "runtime_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The runtime: contexts that it makes when they are needed, errors, devices, memory, copies. */
-#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <limits.h>
 #include "runtime_fixture.h"

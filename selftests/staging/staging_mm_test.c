@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The dma-buf of a team: what the memory management does with a process's mapping of it. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -4,7 +4,6 @@
  * in pages that all of them share; after each end of a writer's bracket, every replica has what
  * that writer stored, whatever the others do to these pages meanwhile.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>

@@ -3,7 +3,6 @@
  * After a failure of work, what is queued still waits for what it comes after: callbacks are
  * called and memory is freed then as well. Other devices go on.
  */
-#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include "stream_fixture.h"

@@ -3,7 +3,6 @@
  * Host functions and callbacks: a call that could wait for its own stream answers
  * CUDA_ERROR_NOT_PERMITTED there, whichever stream it names, and does nothing.
  */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
 #include "stream_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Eight processes that wait for each other's events, any of which dies at any moment. */
-#define _GNU_SOURCE
 #include "kill_players.h"
 
 #define FLAGS	(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)

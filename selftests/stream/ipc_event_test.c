@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Events that several processes share. */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <time.h>
 #include "memcast_test.h"

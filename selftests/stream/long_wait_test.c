@@ -3,7 +3,6 @@
  * Streams that wait for words which nobody writes: the log says so after some seconds, and the
  * streams look so seldom that memcast-vm sees a program which does not get on.
  */
-#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

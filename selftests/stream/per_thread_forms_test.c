@@ -7,7 +7,6 @@
  * legacy stream, but not the thread's own; unfinished work in the thread's own stream does hold up
  * the call.
  */
-#define _GNU_SOURCE
 #include "stream_fixture.h"
 
 #define ADDRESS_OF(at, word)	((at) + 4 * (word))

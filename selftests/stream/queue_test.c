@@ -3,7 +3,6 @@
  * Threads that queue work faster than a stream does it: they wait, so that the queue does not
  * take all memory, and go on with the stream, or with an error when it ends.
  */
-#define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include "stream_fixture.h"

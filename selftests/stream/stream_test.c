@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Streams: order, waits for each other, and their attributes. */
-#define _GNU_SOURCE
 #include <sys/resource.h>
 #include "reason.h"
 #include "stream_fixture.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Streams that write words and wait for them. */
-#define _GNU_SOURCE
 #include "reason.h"
 #include "stream_fixture.h"
 

@@ -4,7 +4,6 @@
  * each access to shared data, and with threads at the speed of this machine. A view is a number
  * here: it has to be unmapped exactly once, and not be found then. host-window.sh runs this.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 
 #include "host-window.h"

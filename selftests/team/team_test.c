@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Teams: creating them, joining, and waiting for the last member. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

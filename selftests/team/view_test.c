@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* memcastViewAt(): finds the replicas of a window's address. */
-#define _GNU_SOURCE
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
  * lib/fault/signal.c together with the signals, handlers, stacks, threads and children of programs.
  * host-trap.sh runs this.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>

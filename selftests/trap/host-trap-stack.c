@@ -3,7 +3,6 @@
  * The stacks of lib/fault/: on which the program's handler is called, and how much of its alternate
  * stack a store takes. host-trap.sh runs this.
  */
-#define _GNU_SOURCE
 #include <setjmp.h>
 
 #include "host-trap.h"

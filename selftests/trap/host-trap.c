@@ -3,7 +3,6 @@
  * lib/trap/ runs instructions: here those that emulated machines do not have. host-trap.sh runs
  * this.
  */
-#define _GNU_SOURCE
 #include <cpuid.h>
 #include <setjmp.h>
 #include <sys/syscall.h>

@@ -4,7 +4,6 @@
  * replica with that replica's contents: memory, registers, flags and floating-point state have to
  * be the same afterwards, to the bit.
  */
-#define _GNU_SOURCE
 #include <cpuid.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Plain stores to windows that the library cannot do, and signals that are the program's own. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Instructions that store: every operation, operand size and form of address. */
-#define _GNU_SOURCE
 #include <cpuid.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * memcast-trap.so: which programs load it, from which folder, and what stderr says if it is
  * missing.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Plain stores to windows: the effect of each instruction. */
-#define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <pthread.h>
 #include <sys/mman.h>

@@ -3,7 +3,6 @@
  * The record of what calls cost, in instructions: a text file with a line for
  * each measure, so that a change shows in a diff. Checking against it prints TAP.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>

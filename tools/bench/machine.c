@@ -4,7 +4,6 @@
  * starts itself in memcast-vm and takes over the results. It starts itself here for what only a
  * process with other settings can measure.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
  * memcast-bench: measures memcast. Every figure is compared with an alternative to
  * memcast, or with the limit of the machine, which the same run measures, too.
  */
-#define _GNU_SOURCE
 #include <argp.h>
 #include <errno.h>
 #include <json-c/json.h>

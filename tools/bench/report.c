@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Results: collecting them, and showing them as a table or as JSON. */
-#define _GNU_SOURCE
 #include <json-c/json.h>
 #include <libsmartcols.h>
 #include <locale.h>

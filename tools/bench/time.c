@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * which belongs to a network namespace: outside of the hosts there is one of each memcast-hosts,
  * inside of a host only that of its own memcast-hosts. A socket ends with its process.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * The first process of a host's PID namespace: when it dies, all processes of the host die. It
  * dies with the memcast-hosts that started it.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Starts hosts and ranks, and waits for them; when the first rank fails, all others are ended. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * The namespaces of an emulated host. Its files are the machine's, but for its own /proc, /dev/shm,
  * /etc/hosts and /dev/memcast, which are mounted in a mount namespace that ends with the host.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -3,7 +3,6 @@
  * The network of emulated hosts: each has an eth0, whose other end is a port of one bridge. They
  * are made through rtnetlink, without names that outlive the processes.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>

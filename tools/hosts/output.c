@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Passes on the output of ranks in whole lines, each with the rank in front, so that none mix. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Keeps a record of which ranks run, and of which rank failed first. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Serves the clients that start programs in hosts: memcast-hosts exec and agent, in client.c. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * memcast-perf: time collectives over a multicast team, one process per device,
  * and check what they compute.
  */
-#define _GNU_SOURCE
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Compiles an image's functions in several processes, and shows how far they are. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * Loads a program or library as far as its device code goes: its segments are laid out as for
  * running it, and addresses within it, which nvcc's wrappers of fatbins have, are made real.
  */
-#define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * memcast looks for compiled code. A virtual machine that is emulated takes minutes for what its
  * host does in seconds.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
 #include <sched.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Prints what is made of an image's functions: IR, and instructions of the processor. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

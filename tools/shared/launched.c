@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Ranks that a launcher has started, here or on other hosts: they all connect to rank 0. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>

@@ -3,7 +3,6 @@
  * What a process does that may take for ever, kernels and waits of streams: libcuda.so.1 keeps it
  * in memory of the process (lib/base/activity.h). Who may trace the process may read it.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <time.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* -i: leaves in the JSON what concerns the chosen devices. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Adds the objects that processes hold, from /proc, to the devices, which NVML describes. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The module's lists of what clients hold: include/uapi/memcast.h describes their lines. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

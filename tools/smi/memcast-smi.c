@@ -6,7 +6,6 @@
  * lists a process's objects.
  * Processes run on meanwhile, so an object that changes is shown as it was before or after.
  */
-#define _GNU_SOURCE
 #include <argp.h>
 #include <ctype.h>
 #include <stdbool.h>

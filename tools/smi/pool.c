@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* memcast-smi pool: draws, in characters, which processes hold the memory of each pool */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Shows memcast-smi's JSON as tables. */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <libsmartcols.h>
 #include <stdarg.h>

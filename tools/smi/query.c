@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Prints chosen fields of devices, as CSV or one below the other, with nvidia-smi's names. */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

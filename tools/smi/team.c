@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Teams, as /proc has them: the lines are described in include/uapi/memcast.h. */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

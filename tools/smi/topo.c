@@ -4,7 +4,6 @@
  * (docs/stack/memcast-smi-topo.schema.json), or as a topology file for NCCL, which looks for
  * devices in /sys/bus/pci and would not find memcast's.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <json-c/json.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * Registration of a program's images, kernels and variables. Each program and library with
  * device code calls these functions before main(); none fails, and none calls the driver.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <search.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* arm64: calls on other stacks, and the frame of a signal. */
-#define _GNU_SOURCE
 #include <string.h>
 
 #include "fault/fault.h"

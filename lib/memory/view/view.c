@@ -3,7 +3,6 @@
  * Views: one reservation, in which the replicas of a team lie side by side. Signal handlers make
  * views as well (window.c): no malloc.
  */
-#define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
 

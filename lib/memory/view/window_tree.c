@@ -8,7 +8,6 @@
  * until then they count as empty. A thread that fills slots reads "gone" afterwards and clears
  * them itself, so a window that a slot points to is not used again yet.
  */
-#define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Memory of devices, the CPUs and memory near them, and the processes that hold their memory. */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * many handles and mappings it has there. An inherited file is open in several processes, and
  * counts only for the first one found. A user finds his own processes, root all.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

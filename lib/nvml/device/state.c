@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The module's state in sysfs: every process can read it, without opening a device. */
-#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>

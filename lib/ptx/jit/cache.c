@@ -6,7 +6,6 @@
  * for longest; other files of the folder stay. Without a folder, or with a full disk, functions are
  * compiled each time.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

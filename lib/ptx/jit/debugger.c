@@ -4,7 +4,6 @@
  * objects, and a function in which gdb has a breakpoint. For perf there is a file that perf reads
  * after the process has ended.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * From IR to code of this processor. Each root becomes an object by itself, which a linker of
  * LLVM's puts into memory; it maps code as readable and executable only.
  */
-#define _GNU_SOURCE
 #include <llvm-c/Analysis.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>

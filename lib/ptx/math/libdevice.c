@@ -4,7 +4,6 @@
  * __nv_sinf() is sinf(). Code of nvcc has them inside; code of clang calls them, if clang compiled
  * it with the headers in include/cuda/clang. These headers have the others of libdevice.
  */
-#define _GNU_SOURCE
 #include <math.h>
 
 #include "ptx_math.h"

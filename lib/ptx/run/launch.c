@@ -4,7 +4,6 @@
  * many as there are processors besides. They sleep while there is nothing to help with. A launch
  * needs none of them, so that launches of all streams go on side by side.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>

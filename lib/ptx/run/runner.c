@@ -5,7 +5,6 @@
  * threads of all blocks wait, or only poll, the next block begins; when no block is left or may
  * begin, the runner yields its processor, and in the end sleeps between rounds.
  */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * When all threads that a runner has wait for something outside: the runner gives its processor
  * away, and, after a second, says each second where its threads wait.
  */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* x86-64: for which processors code is compiled. */
-#define _GNU_SOURCE
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>

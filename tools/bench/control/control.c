@@ -4,7 +4,6 @@
  * in instructions of this processor, the kernel's included. Under a clock that
  * counts instructions (memcast-vm --icount) each cost is the same on every run.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * a reservation, and of bindings in a team. A call may cost one tree step more each
  * time that the number doubles, and no more than that.
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

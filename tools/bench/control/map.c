@@ -3,7 +3,6 @@
  * Suite "map": the cost of memory before its use: to create it, to map it, and to
  * touch every page once; compared with other ways to share memory.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>

@@ -4,7 +4,6 @@
  * with the limit of the memory: the same number of streams written or read, and
  * nothing else done.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * and broadcast against MPI's, and the cost of waiting where there are more ranks
  * than processors.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

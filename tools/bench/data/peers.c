@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * All-reduce of processes on a team: real multicast mappings, one device for each
  * process, against MPI_Allreduce of as many processes on the same machine.
  */
-#define _GNU_SOURCE
 #include <unistd.h>
 #include <memcast/group.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The suite "ptx": the speed of kernels, and what compiling, launches and turns of threads cost */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
  * The fields of a device, from NVML. A function writes the value with its unit; it returns false
  * where there is none, and then has written why ("N/A").
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

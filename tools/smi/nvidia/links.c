@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* nvlink: the links of each device, their speed (-s), abilities (-c) and far ends (-p). */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* -q: all about each device, as lines or (-x) as XML; -d chooses sections. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

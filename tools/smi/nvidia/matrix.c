@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* topo: how devices are connected (-m), and what one may do with another (-p2p). */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* dmon and pmon: figures of devices and of processes, a line each, again and again. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

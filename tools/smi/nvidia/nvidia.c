@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The options and commands of nvidia-smi: nvidia.h */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* --query-gpu and --query-compute-apps: chosen fields, as CSV. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

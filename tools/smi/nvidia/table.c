@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The table of devices and processes that nvidia-smi prints without options; -L; --version. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

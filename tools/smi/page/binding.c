@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The bindings of a team on memcast-smi's page: a bar for each member, and a table */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Shows memcast-smi's JSON as a page: pools and teams as pictures, processes as a table. The page
  * needs no script and no other file, and is XML as well, so that any parser reads it.
  */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

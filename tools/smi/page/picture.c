@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Pools and teams as pictures of memcast-smi's page */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,7 +47,7 @@ check output_now_and_then 0 '' "$watch" --timeout 60 --silence 10 \
 # The program ends itself after 8 seconds of processor time, by SIGXCPU.
 check silent_work_goes_on 152 '' "$watch" --timeout 5 bash -c 'ulimit -S -t 8; while :; do :; done'
 # A program that has done nothing with memcast's library is told of, with the place, and goes on.
-${CC:-gcc} -O1 -Wall -Wextra -Werror -Ilib -o "$temp/busy" tools/tests/vm/host-watch.c lib/base/activity.c ||
+${CC:-gcc} -O1 -Wall -Wextra -Werror -D_GNU_SOURCE= -Ilib -o "$temp/busy" tools/tests/vm/host-watch.c lib/base/activity.c ||
 	exit 1
 check spinning_is_said 124 '^# .*/busy uses a processor, .* has done nothing with memcast, for 4 s$' \
 	"$watch" --timeout 4 --limit 12 "$temp/busy"

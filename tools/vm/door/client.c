@@ -11,7 +11,6 @@
  *
  * Input is read once the program runs: if the machine ends before, no input is lost.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

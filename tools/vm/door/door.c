@@ -11,7 +11,6 @@
  *   vm-door stop|alive|reused NAME, vm-door folder
  *   vm-door input RUNNER FIFO	input.c
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>

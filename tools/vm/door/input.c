@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Passes keys from the terminal to the first program of a machine. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* memcast-vm ps: lists the machines that run, and the programs in them */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <json-c/json.h>
 #include <poll.h>

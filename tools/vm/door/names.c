@@ -3,7 +3,6 @@
  * Names of running machines: sockets in a folder that their user alone can enter. A name is
  * taken as long as a process listens at its socket, so a killed machine's name is free.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Obeys lines from the host: the time of its clock, signals, and its terminal's size */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
  * overlay, so that files that the program writes stay in the machine's memory. Only folders
  * of memcast-vm's option --rw are written to on the host.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>

@@ -8,7 +8,6 @@
  * and settings, each key=value (see main()). Lines on the port "status" tell the
  * host what happens. program.c runs the program.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Runs a program in memcast-vm's virtual machine, and passes its input and output on. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The machine's end of the port through which the host starts programs. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -12,7 +12,6 @@
  *   fresh          forget the cached contents of the host's files
  *   clean          if the program ran alone, check that it left no objects in the module
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,6 @@
  * What programs have done with memcast: libcuda.so.1 counts it in memory of theirs
  * (lib/base/activity.h). A program that only spins does nothing of it.
  */
-#define _GNU_SOURCE
 #include <sys/uio.h>
 #include "base/activity.h"
 #include "progress.h"

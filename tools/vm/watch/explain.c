@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Prints what a program waits for that makes no progress: teams, and functions of the kernel */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -3,7 +3,6 @@
  * Where a thread runs, by the symbols of its program and libraries. Without tables for unwinding,
  * callers are what on the stack points behind a call: some may be of earlier calls.
  */
-#define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Judges whether a program makes progress, by the use of processors that /proc shows */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

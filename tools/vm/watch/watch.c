@@ -3,7 +3,6 @@
  * Runs a command, and ends it when it makes no progress by the rules of progress.h:
  * selftests in their machine and on the host, and QEMU itself.
  */
-#define _GNU_SOURCE
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
