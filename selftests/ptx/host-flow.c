@@ -6,59 +6,28 @@
  *
  *	host-flow MEMCAST-PTX.SO
  */
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "translate/ptx_object.h"
+#define GROUP "flow"
+#include "translate.h"
 
-#define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
 #define MISALIGNED	716
 #define ILLEGAL_ADDRESS	700
 #define THREADS		64
 
-static const struct ptx_object *object;
-static int number, failed;
-
-static void told(const char *name, bool good, const char *why)
-{
-	if (!good)
-		printf("# %s\n", why);
-	printf("%sok %d ptx.flow.%s\n", good ? "" : "not ", ++number, name);
-	failed |= !good;
-}
-
-static uint64_t no_variable(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
-{
-	(void)data, (void)name, (void)text, (void)bytes, (void)align;
-	return 0;
-}
-
 /* Runs kernel k of a text with one parameter, an address. Return: how the launch ended */
-static int run(const char *text, void *parameter, char *reason, size_t size)
+static int run_text(const char *text, void *parameter, char *reason, size_t size)
 {
-	static const struct ptx_run_host host;
-	struct ptx_text texts[] = { { text, strlen(text) } };
-	struct ptx_variables where = { .address = no_variable };
-	struct ptx_launch launch = {
-		.parameters = &parameter, .grid = { 1, 1, 1 }, .block = { THREADS, 1, 1 },
-		.cluster = { 1, 1, 1 }, .multiprocessors = 1, .stack_limit = 1024, .host = &host,
-	};
-	struct ptx_outcome outcome = {};
-	struct ptx_log log = {};
 	struct ptx_code *code;
-	int result = object->code_new(texts, 1, 90, &where, &code, &log);
+	struct ptx_log log;
+	int result = load(text, strlen(text), &code, &log);
 
-	if (!result) {
-		result = object->kernel(code, "k", &launch.kernel, &log);
-		if (!result) {
-			object->run(&launch, &outcome);
-			result = outcome.result;
-		}
-		object->code_free(code);
+	if (result) {
+		snprintf(reason, size, "%.200s", log.text);
+		return result;
 	}
-	snprintf(reason, size, "%.200s%.200s", log.text, outcome.reason);
+	result = run(code, "k", THREADS, &parameter, reason, size);
+	object->code_free(code);
 	return result;
 }
 
@@ -125,7 +94,7 @@ static void value(uint32_t i)
 {
 	uint32_t out[THREADS] = {};
 	char why[700], reason[500];
-	int result = run(values[i].text, out, reason, sizeof(reason));
+	int result = run_text(values[i].text, out, reason, sizeof(reason));
 	bool good = !result;
 
 	snprintf(why, sizeof(why), "result %d: %s", result, reason);
@@ -174,7 +143,7 @@ static void address(uint32_t i)
 {
 	uint64_t out[THREADS + 8] = {};
 	char why[700], reason[500];
-	int result = run(addresses[i].text, out, reason, sizeof(reason));
+	int result = run_text(addresses[i].text, out, reason, sizeof(reason));
 
 	snprintf(why, sizeof(why), "result %d, not %d: %s", result, addresses[i].result, reason);
 	told(addresses[i].name, result == addresses[i].result, why);
@@ -208,7 +177,7 @@ static void stack(const char *name, uint32_t bytes, int want)
 
 	memset(out, 0xff, sizeof(out));
 	snprintf(text, sizeof(text), form, bytes, bytes, bytes);
-	result = run(text, out, reason, sizeof(reason));
+	result = run_text(text, out, reason, sizeof(reason));
 	for (uint32_t i = 0; i < THREADS && !want; i++)
 		wrong += out[i];
 	snprintf(why, sizeof(why), "result %d, not %d: %s; %u words are wrong", result, want,
@@ -239,7 +208,7 @@ static void many(const char *name, bool second)
 			      2 * i + 1, second ? "@%p" : "//", i, i, second ? "" : "\n",
 			      2 * i + 2, i);
 	at += sprintf(at, "st.global.u32 [%%d], %%r%u; ret; }\n", 2 * BLOCKS);
-	result = run(text, out, reason, sizeof(reason));
+	result = run_text(text, out, reason, sizeof(reason));
 	snprintf(why, sizeof(why), "result %d: %s, %u", result, reason, out[0]);
 	told(name, !result && out[0] == 2 * BLOCKS + THREADS - 1, why);
 	free(text);
@@ -247,13 +216,8 @@ static void many(const char *name, bool second)
 
 int main(int argc, char **argv)
 {
-	void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-
-	object = library ? dlsym(library, PTX_OBJECT_SYMBOL) : NULL;
-	if (!object || object->version != PTX_OBJECT_VERSION) {
-		fprintf(stderr, "%s\n", library ? "no object" : dlerror());
+	if (!open_object(argc == 2 ? argv[1] : NULL))
 		return 2;
-	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("TAP version 13\n1..%zu\n", sizeof(values) / sizeof(*values) +
 	       sizeof(addresses) / sizeof(*addresses) + 4);
