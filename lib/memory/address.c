@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* Reservations and mappings. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "address.h"
-#include "handle.h"
 #include "base/host_access.h"
 #include "base/ioctl.h"
-#include "memory/view/view.h"
 #include "base/visible.h"
+#include "handle.h"
+#include "memory/view/view.h"
+#include "tail.h"
 
 /* The library passes these numbers to the kernel unchanged. */
 _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&
@@ -200,67 +200,9 @@ static void open_for_host(CUdeviceptr address)
 		      PROT_READ | PROT_WRITE, 0);
 }
 
-/* Tails that this library has mapped: without one, cuMemUnmap() does not look for them */
-static atomic_uint tails;
-
-/*
- * Return: where a range leaves its reservation; 0: it does not, or is in none. device_ask() gives no
- * reason, so that the call's own reason stays.
- */
-static uint64_t leaves_at(CUdeviceptr address, size_t size)
-{
-	struct memcast_address_info info = { .address = address };
-	uint64_t end;
-
-	if (!device_ask(MEMCAST_ADDRESS_INFO, &info))
-		return 0;
-	end = info.out_reservation + info.out_reservation_bytes;
-	return address < end && size > end - address && size <= addresses_end - address ? end : 0;
-}
-
-struct tail {
-	uint64_t start;
-	size_t bytes;
-};
-
-static void tail_drop(void *data)
-{
-	const struct tail *tail = data;
-
-	munmap((void *)tail->start, tail->bytes);
-	tails--;
-}
-
-/*
- * On hardware a mapping may reach over its reservation's end. So it may here, if nothing of the
- * process is behind that: the reservation gets a tail there, until the mapping goes. As the tail
- * has the place for all that time, no other thread's reservation or tail can get it. @end: of
- * the reservation
- */
-static CUresult map_over_end(struct memcast_map *arg, uint64_t end)
-{
-	struct tail tail = { end, arg->address + arg->bytes - end };
-	CUresult result;
-
-	if (mmap((void *)end, tail.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-		 library_fd(), host_access_key * MEMCAST_GRANULARITY + MEMCAST_MMAP_TAIL) ==
-	    MAP_FAILED)
-		return errno == EEXIST || errno == EINVAL ?
-			fail(CUDA_ERROR_INVALID_VALUE,
-			     "%zu bytes are behind the reservation's end, where something else is",
-			     tail.bytes) :
-			fail(result_of_errno(errno), "no mapping of %zu bytes: %m", tail.bytes);
-	arg->flags |= MEMCAST_MAP_TAIL;
-	tails++;
-	/* the call may wait for a team, and its thread be cancelled meanwhile */
-	pthread_cleanup_push(tail_drop, &tail);
-	result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg->header, sizeof(*arg), arg->handle, 0);
-	pthread_cleanup_pop(result != CUDA_SUCCESS);
-	return result;
-}
-
-static CUresult map(CUdeviceptr address, size_t size, size_t offset,
-		    CUmemGenericAllocationHandle handle, unsigned long long flags)
+DEFINE_CALL(cuMemMap, (CUdeviceptr address, size_t size, size_t offset,
+		       CUmemGenericAllocationHandle handle, unsigned long long flags),
+	    address, size, offset, (unsigned long)handle, flags)
 {
 	struct memcast_map arg = {
 		.address = address,
@@ -269,7 +211,6 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		.flags = MEMCAST_MAP_WHOLE | MEMCAST_NO_WAIT,
 	};
 	CUresult result;
-	uint64_t end;
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
@@ -279,11 +220,8 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = team_ioctl("cuMemMap", MEMCAST_MAP, &arg.header, sizeof(arg), arg.handle, 0);
-	if (result == CUDA_ERROR_INVALID_VALUE) {
-		end = leaves_at(address, size);
-		if (end)
-			result = map_over_end(&arg, end);
-	}
+	if (result == CUDA_ERROR_INVALID_VALUE)
+		result = tail_map(&arg);
 	if (result == CUDA_SUCCESS) {
 		if (host_access_key)
 			open_for_host(address);
@@ -291,13 +229,6 @@ static CUresult map(CUdeviceptr address, size_t size, size_t offset,
 		memory_watcher->mapped(address);
 	}
 	return result;
-}
-
-CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
-		  CUmemGenericAllocationHandle handle, unsigned long long flags)
-{
-	return CALL(map(address, size, offset, handle, flags),
-		    address, size, offset, (unsigned long)handle, flags);
 }
 
 /*
@@ -323,17 +254,6 @@ static CUresult whole_chunks(CUdeviceptr address, unsigned long long *size)
 	return result;
 }
 
-/* Unmaps a range, and with it the tail of the reservation that it leaves. */
-static CUresult unmap_over_end(struct memcast_unmap *arg)
-{
-	uint64_t end = leaves_at(arg->address, arg->bytes);
-	CUresult result = device_ioctl(MEMCAST_UNMAP, arg);
-
-	if (result == CUDA_SUCCESS && end)
-		tail_drop(&(struct tail){ end, arg->address + arg->bytes - end });
-	return result;
-}
-
 DEFINE_CALL(cuMemUnmap, (CUdeviceptr address, size_t size), address, size)
 {
 	struct memcast_unmap arg = { .address = address, .bytes = size };
@@ -342,7 +262,7 @@ DEFINE_CALL(cuMemUnmap, (CUdeviceptr address, size_t size), address, size)
 	/* less than a chunk, in a reservation, where nothing is mapped: nothing to unmap */
 	if (result != CUDA_SUCCESS || (size && !arg.bytes))
 		return result;
-	result = tails ? unmap_over_end(&arg) : device_ioctl(MEMCAST_UNMAP, &arg);
+	result = tail_unmap(&arg);
 	if (result == CUDA_SUCCESS)
 		windows_changed(address, arg.bytes);
 	return result;

@@ -121,8 +121,10 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int 
 }
 
 /* Links carry nothing, so they have no errors. */
-static nvmlReturn_t errors(nvmlDevice_t device, unsigned int link,
-			   nvmlNvLinkErrorCounter_t counter, unsigned long long *output)
+DEFINE_CALL(nvmlDeviceGetNvLinkErrorCounter, (nvmlDevice_t device, unsigned int link,
+					      nvmlNvLinkErrorCounter_t counter,
+					      unsigned long long *output),
+	    device, link, counter, output)
 {
 	const struct kind *kind;
 	nvmlReturn_t result = link_of(device, link, output, &kind);
@@ -133,13 +135,6 @@ static nvmlReturn_t errors(nvmlDevice_t device, unsigned int link,
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "counter %d", (int)counter);
 	*output = 0;
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device, unsigned int link,
-					     nvmlNvLinkErrorCounter_t counter,
-					     unsigned long long *output)
-{
-	return CALL(errors(device, link, counter, output));
 }
 
 nvmlReturn_t nvmlDeviceResetNvLinkErrorCounters(nvmlDevice_t device, unsigned int link)
