@@ -14,8 +14,8 @@
 static atomic_uint tails;
 
 /*
- * Return: where a range leaves its reservation; 0: it does not, or is in none. device_ask() gives no
- * reason, so that the call's own reason stays.
+ * Return: where a range leaves its reservation; 0: it does not, or is in none. device_ask() gives
+ * no reason, so that the call's own reason stays.
  */
 static uint64_t leaves_at(CUdeviceptr address, size_t size)
 {

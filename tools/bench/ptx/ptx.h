@@ -37,8 +37,13 @@ void loop_product(const struct arrays *arrays, size_t first, size_t end);
 void loop_transpose(const struct arrays *arrays, size_t first, size_t end);
 void loop_stencil(const struct arrays *arrays, size_t first, size_t end);
 
-/* ---- device.c */
+/* ---- costs.c */
 
+struct bench;
+
+void costs_measure(struct bench *bench, struct ptx_code *code);
+
+/* ---- device.c */
 
 /* Return: NULL, or why memcast-ptx.so cannot be used */
 const char *device_open(void);
