@@ -14,9 +14,8 @@ if [ ! -e $object ]; then
 fi
 for kernel in 6.1 6.12; do
 	machine "kernels from PTX, Linux $kernel" --kernel $kernel --root --devices 4 --add $object \
-		--add build/selftests/ptx_test --add build/selftests/ptx_condition_test \
-		--add build/selftests/examples_test \
+		$(printf -- '--add %s ' build/selftests/ptx_*test) --add build/selftests/examples_test \
 		--add build/selftests/examples -- \
-		sh -c 'build/selftests/ptx_test && build/selftests/ptx_condition_test && build/selftests/examples_test'
+		sh -c 'for test in build/selftests/ptx_*test build/selftests/examples_test; do $test || exit; done'
 done
 exit $failed
