@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PTX that ptx_test launches; line numbers in its tests count from .version. */
+/* The PTX that ptx_test and ptx_link_test launch; line numbers in tests count from .version. */
 #ifndef PTX_KERNELS_H
 #define PTX_KERNELS_H
 
