@@ -65,8 +65,9 @@ nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml
 $(nvml_tests): above = -lnvidia-ml
 $(nvml_tests): | $(B)/lib/$(so_nvml)
 
-# A program whose symbols the library can see, as with -rdynamic
+# Programs whose symbols the libraries can see, as with -rdynamic
 $(B)/selftests/entry_test: above = -Wl,--export-dynamic-symbol=cuStreamQuery
+$(B)/selftests/ptx_test: above = -Wl,--export-dynamic-symbol=LLVMContextCreate
 
 # Without the module, so with another idea of where windows are
 $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-trap-stack: \

@@ -90,6 +90,23 @@ TEST_F(alloc, small_blocks_share_a_chunk)
 	EXPECT_EQ(before, device_bytes(0, "free_bytes"));
 }
 
+/* Blocks that come and go beside one that stays take no more than its chunk. */
+TEST_F(alloc, small_blocks_take_freed_room)
+{
+	CUdeviceptr kept, at;
+	long before;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&kept, CHUNK / 16));
+	before = device_bytes(0, "free_bytes");
+	for (unsigned int i = 0; i < 100; i++) {
+		ASSERT_OK(cuMemAlloc(&at, CHUNK / 16));
+		EXPECT_EQ(before, device_bytes(0, "free_bytes"));
+		ASSERT_OK(cuMemFree(at));
+	}
+	EXPECT_OK(cuMemFree(kept));
+}
+
 TEST_F(alloc, large_blocks_are_whole_chunks)
 {
 	long before = device_bytes(0, "free_bytes");

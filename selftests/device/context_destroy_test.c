@@ -75,8 +75,12 @@ struct thread {
 	pthread_barrier_t barrier;
 	CUcontext seen;
 	CUresult set, results[8];
-	CUresult pop, none;
+	CUlibrary library;
+	CUresult loaded, pop, none;
 };
+
+static const char code[] =
+	".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
 
 /* Makes calls in a context that another thread has destroyed while it was current here. */
 static void *ask_of_destroyed(void *argument)
@@ -101,6 +105,8 @@ static void *ask_of_destroyed(void *argument)
 	thread->results[5] = cuEventCreate(&event, 0);
 	thread->results[6] = cuMemAlloc(&at, 4);
 	thread->results[7] = cuStreamSynchronize(CU_STREAM_PER_THREAD);
+	/* a library is no context's */
+	thread->loaded = cuLibraryLoadData(&thread->library, code, NULL, NULL, 0, NULL, NULL, 0);
 	thread->pop = cuCtxPopCurrent(NULL);
 	thread->none = cuCtxGetDevice(&device);
 	return NULL;
@@ -125,6 +131,8 @@ TEST_F(context, destroyed_while_current_elsewhere)
 	for (i = 0; i < 8; i++)
 		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, thread.results[i])
 			TH_LOG("call %d", i);
+	EXPECT_OK(thread.loaded);
+	EXPECT_OK(cuLibraryUnload(thread.library));
 	EXPECT_OK(thread.pop);
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, thread.none);
 }

@@ -294,34 +294,46 @@ TEST_F(lost, members)
 	EXPECT_EQ(0, reap_child(next));
 }
 
-/* A team that a lost host's process created goes on until its last user ends. */
-TEST_F(lost, team_of_its_making)
+/*
+ * Teams that a lost host's process created go on until their last user ends: one that was mapped
+ * before the loss, and one that is completed after it.
+ */
+TEST_F(lost, teams_of_its_making)
 {
-	CUmemGenericAllocationHandle team, again;
+	CUmemGenericAllocationHandle team[2], again;
 	CUmemFabricHandle shareable;
-	CUdeviceptr window;
-	int link;
+	CUdeviceptr window[2];
+	int link, i;
 	pid_t pid;
 
 	pid = fork_victim(&link);
 	if (!pid) {
-		team = fabric_team(4);
-		join_two(team);
-		send_fabric(link, team);
+		for (i = 0; i < 2; i++) {
+			team[i] = fabric_team(4);
+			join_two(team[i]);
+			send_fabric(link, team[i]);
+		}
 		receive_number(link);
 		_exit(_metadata->exit_code);
 	}
 	ASSERT_EQ(0, host_enter(&self->host, 0));
 	cuda_start(0);
-	shareable = receive_fabric(link);
-	ASSERT_OK(import(&team, &shareable));
-	ASSERT_EQ(0, host_lose(&self->host));
+	for (i = 0; i < 2; i++) {
+		shareable = receive_fabric(link);
+		ASSERT_OK(import(&team[i], &shareable));
+	}
+	for (i = 0; i < 2; i++) {
+		if (i)
+			ASSERT_EQ(0, host_lose(&self->host));
+		join_two(team[i]);
+		bind_two(team[i]);
+		window[i] = ADDRESS(mapped(team[i], CHUNK, 0));
+	}
 	EXPECT_REASON(import(&again, &shareable), "team # was of host #, which was lost");
-	join_two(team);
-	bind_two(team);
-	window = ADDRESS(mapped(team, CHUNK, 0));
-	EXPECT_OK(cuMemsetD32(window, 4, 1));
-	EXPECT_EQ(4, *(volatile uint32_t *)window);
+	for (i = 0; i < 2; i++) {
+		EXPECT_OK(cuMemsetD32(window[i], 4, 1));
+		EXPECT_EQ(4, *(volatile uint32_t *)window[i]);
+	}
 	send_number(link, 0);
 	EXPECT_EQ(0, reap_child(pid));
 }

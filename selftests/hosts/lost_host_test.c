@@ -86,6 +86,10 @@ static void be_lost(struct __test_metadata *_metadata, int link)
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuCtxGetCurrent(&context));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuDeviceGetCount(&count));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuInit(0));
+	/* nor does the module give it addresses */
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED,
+				   raw_library_fd(), 0));
+	EXPECT_EQ(EHOSTDOWN, errno);
 	send_number(link, 0);
 	receive_number(link);
 	/* the host has returned, but this process stays lost */

@@ -254,14 +254,19 @@ TEST_F(ipc, contexts)
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
 
-/* What a primary context had open ends with it, also if the context is revived. */
+/*
+ * What a primary context had open ends with it, also if the context is revived. What another
+ * context has open stays so.
+ */
 TEST_F(ipc, a_revived_context)
 {
-	CUdeviceptr before[100], again;
+	CUdeviceptr before[100], again, kept;
 	CUcontext context;
 	int link, i;
 	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
 
+	cuda_start(0);
+	ASSERT_OK(cuIpcOpenMemHandle(&kept, self->handle, LAZY));
 	cuda_start(1);
 	for (i = 0; i < 100; i++) {
 		ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
@@ -276,6 +281,11 @@ TEST_F(ipc, a_revived_context)
 	EXPECT_OK(cuIpcCloseMemHandle(again));
 	EXPECT_OK(cuIpcCloseMemHandle(again));
 	EXPECT_REASON(cuIpcCloseMemHandle(before[0]), "no handle is open at #");
+	cuda_start(0);
+	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
+	EXPECT_EQ(kept, again);
+	EXPECT_OK(cuIpcCloseMemHandle(kept));
+	EXPECT_OK(cuIpcCloseMemHandle(kept));
 	send_number(link, 2);
 	EXPECT_EQ(0, reap_child(pid));
 }

@@ -130,7 +130,7 @@ TEST_F(kernel_image, cubins)
 		      "the kernel has # parameters");
 	EXPECT_REASON(cuLaunchKernel(function, 2, 1, 1, 16, 4, 1, 0, NULL,
 				     (void *[]) { &address, &word }, NULL),
-		      "a block of #, #, # threads, the kernel is for #, #, #");
+		      "a block of 16, 4, 1 threads, the kernel is for 16, 4, 2");
 	EXPECT_CU(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&function, self->module, "helper"));
 	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
 	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
@@ -139,6 +139,25 @@ TEST_F(kernel_image, cubins)
 	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&self->module, &cubin));
 	cubin.header.e_machine = EM_X86_64;
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
+}
+
+/* In a fatbin, an entry tells that it is a cubin. The cubin itself has to be one as well. */
+TEST_F(kernel_image, cubins_of_fatbins)
+{
+	static struct fatbin fatbin;
+	struct cubin *cubin = (void *)fatbin.entry[0].data;
+	CUfunction function;
+
+	_Static_assert(sizeof(*cubin) <= sizeof(fatbin.entry[0].data), "it fits");
+	fill(&fatbin, PLAIN, 90);
+	fatbin.entry[0].kind = 2;
+	fill_cubin(cubin, 90);
+	ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
+	EXPECT_OK(cuModuleGetFunction(&function, self->module, "first"));
+	EXPECT_OK(cuModuleUnload(self->module));
+	cubin->header.e_ident[EI_MAG0] ^= 1;
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &fatbin),
+			 "a cubin that is no ELF file");
 }
 
 /* Files of each kind, cut short as an interrupted copy leaves them; and files that are none */

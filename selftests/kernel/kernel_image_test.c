@@ -31,6 +31,9 @@ static void check_functions_(struct __test_metadata *_metadata, CUmodule module)
 	EXPECT_EQ(24, value);
 	EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, function));
 	EXPECT_EQ(16, value);
+	EXPECT_REASON(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX, function),
+		      "no attribute #");
+	EXPECT_EQ(16, value);
 	ASSERT_OK(cuModuleEnumerateFunctions(all, 2, module));
 	EXPECT_OK(cuFuncGetName(&name, all[1]));
 	EXPECT_STREQ("second", name);
@@ -161,6 +164,26 @@ TEST_F(kernel_image, refused)
 	EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nonexistent"));
 	EXPECT_REASON(cuModuleLoad(&module, NULL), "NULL output, or no path");
 	EXPECT_REASON(cuModuleLoad(&module, ""), "NULL output, or no path");
+}
+
+/* Without the translator the library itself reads declarations, and refuses the same. */
+TEST_F(kernel_image, alignments_without_a_translator)
+{
+	static const char *const wrong[] = { "0", "3", "12", "v", "-4", "2147483648" };
+	static const char *const right[] = { "1", "4", "16", "256" };
+	char code[200];
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX", "0", 1));
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++) {
+		snprintf(code, sizeof(code), HEAD ".global .align %s .u32 v;\n" ENTRY, wrong[i]);
+		EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&self->module, code))
+			TH_LOG("%s", wrong[i]);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(right); i++) {
+		snprintf(code, sizeof(code), HEAD ".global .align %s .u32 v;\n" ENTRY, right[i]);
+		ASSERT_OK(cuModuleLoadData(&self->module, code));
+		EXPECT_OK(cuModuleUnload(self->module));
+	}
 }
 
 TEST_F(kernel_image, says_which_line)
@@ -310,6 +333,15 @@ TEST_F(kernel_image, fatbins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
 	fill(&fatbin, PLAIN, 100);
 	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, &fatbin));
+	/* a cubin runs on devices of its generation only, and on none older than it */
+	for (uint32_t architecture = 80; architecture <= 100; architecture += 5) {
+		fill(&fatbin, PLAIN, architecture);
+		fatbin.entry[0].kind = 2;
+		if (architecture != 90)
+			EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU,
+				  cuModuleLoadData(&module, &fatbin))
+				TH_LOG("architecture %u", architecture);
+	}
 	fatbin.entry[1].bytes++;
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
 }

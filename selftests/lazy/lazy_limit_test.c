@@ -296,11 +296,16 @@ TEST_F(lazy_limit, memory_of_another_user)
 /* Importers of a dma-buf and debuggers get an error, too, when they need new chunks. */
 TEST_F(lazy_limit, importers_and_debuggers)
 {
-	int fd, card, self_memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	int fd, of_team, card, self_memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	CUmemGenericAllocationHandle all;
 	volatile uint32_t *at, *shared;
 	uint32_t value = 1;
 
 	cuda_start(0);
+	all = complete_team(2, SIZE);
+	for (int i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastBindMem(all, 0, new_memory(i, SIZE), 0, SIZE, 0));
+	of_team = exported(all);
 	fd = exported(new_memory(0, SIZE));
 	at = mapped(imported(fd), SIZE, 0);
 	shared = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -313,6 +318,11 @@ TEST_F(lazy_limit, importers_and_debuggers)
 		EXPECT_EQ(ENOMEM, errno);
 	}
 	EXPECT_TAKEN(1, 0);
+	/* a device that may write a team takes chunks of each member */
+	if (card >= 0) {
+		EXPECT_EQ(0, vgem_import(card, of_team));
+		EXPECT_EQ(ENOMEM, errno);
+	}
 	leave_room(0);
 	EXPECT_EQ(SIGBUS, try_store(shared + CHUNK / 4, 1));
 	EXPECT_EQ(0, try_load(shared, &value));
@@ -322,6 +332,7 @@ TEST_F(lazy_limit, importers_and_debuggers)
 	EXPECT_EQ(0, value);
 	munmap((void *)shared, SIZE);
 	close(fd);
+	close(of_team);
 	close(self_memory);
 }
 

@@ -155,6 +155,7 @@ TEST_F(host, pages)
 TEST_F(host, access)
 {
 	CUmemLocation location = { HOST_NUMA, 0 };
+	CUmemGenericAllocationHandle team;
 	unsigned long long flags = 42;
 	volatile uint32_t *at;
 	CUdeviceptr mapping;
@@ -184,6 +185,11 @@ TEST_F(host, access)
 	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, allow_host(mapping, CHUNK, READ));
 	EXPECT_OK(cuMemGetAccess(&flags, &location, mapping));
 	EXPECT_EQ(NONE, flags);
+	/* nor to a team, whatever it shows */
+	team = complete_team(2, CHUNK);
+	mapping = ADDRESS(mapped(team, CHUNK, 0));
+	ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(0, CHUNK), 0, CHUNK, 0));
+	EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, allow_host(mapping, CHUNK, READ));
 }
 
 /*

@@ -374,7 +374,10 @@ TEST_F(fdinfo, more_places_than_a_line_has)
 		EXPECT_LE(used[i], 1);
 }
 
-/* Heaps have mappings and no handles; memory on the host has no pool. */
+/*
+ * Heaps have mappings and no handles; memory on the host has no pool. A memory with a handle and a
+ * mapping is listed once.
+ */
 TEST_F(fdinfo, places_of_heaps)
 {
 	unsigned long chunks = device_bytes(0, "pool_bytes") / CHUNK;
@@ -386,6 +389,7 @@ TEST_F(fdinfo, places_of_heaps)
 	memset(used, 0, sizeof(used));
 	EXPECT_EQ(0, count_places(_metadata, look(_metadata, self), used, chunks));
 	ASSERT_OK(cuMemAlloc(&block, 3 * CHUNK));
+	mapped(new_memory(0, CHUNK), CHUNK, 0);
 	EXPECT_EQ((device_bytes(0, "pool_bytes") - device_bytes(0, "free_bytes")) / CHUNK,
 		  count_places(_metadata, look(_metadata, self), used, chunks));
 	EXPECT_LE(3, count_places(_metadata, self->text, used, chunks));

@@ -374,6 +374,75 @@ TEST_F(command, fails_without_a_trace)
 	EXPECT_STRNE("1234567", reason);
 }
 
+/* The end of a block is announced once, and then taken back or carried out, by one flag alone. */
+TEST(announced_ends)
+{
+	static const struct {
+		uint32_t flags;
+		int error;
+	} steps[] = {
+		{ MEMCAST_BLOCK_KEEP, EINVAL }, { MEMCAST_BLOCK_NOW, EINVAL },
+		{ MEMCAST_BLOCK_LATER, 0 }, { MEMCAST_BLOCK_LATER, EINVAL }, { 0, EINVAL },
+		{ MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP, EINVAL },
+		{ MEMCAST_BLOCK_KEEP, 0 }, { MEMCAST_BLOCK_KEEP, EINVAL },
+		{ MEMCAST_BLOCK_LATER, 0 }, { MEMCAST_BLOCK_NOW, 0 },
+		/* there is no block any more */
+		{ MEMCAST_BLOCK_LATER, EINVAL }, { 0, EINVAL },
+	};
+	struct memcast_heap_create heap = {
+		.location = MEMCAST_LOCATION_DEVICE, .flags = MEMCAST_HEAP_POOL,
+	};
+	struct memcast_block_alloc block = { .bytes = 1000 };
+	int fd = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+
+	ASSERT_EQ(0, RAW(fd, HEAP_CREATE, heap));
+	block.heap = heap.out_heap;
+	ASSERT_EQ(0, RAW(fd, BLOCK_ALLOC, block));
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++) {
+		struct memcast_block_free end = {
+			.address = block.out_address, .flags = steps[i].flags,
+		};
+
+		EXPECT_EQ(steps[i].error, RAW(fd, BLOCK_FREE, end)) TH_LOG("step %u", i);
+	}
+	close(fd);
+}
+
+/* A value that a setting does not take changes nothing. */
+TEST(settings_of_heaps)
+{
+	static const struct {
+		uint32_t setting;
+		uint64_t value;
+		int error;
+	} settings[] = {
+		{ MEMCAST_HEAP_OPTIONS, UINT32_MAX, 0 },
+		{ MEMCAST_HEAP_OPTIONS, 1ULL << 32, EINVAL },
+		{ MEMCAST_HEAP_THRESHOLD, UINT64_MAX, 0 },
+		{ MEMCAST_HEAP_TAKEN_HIGH, 1, EINVAL }, { MEMCAST_HEAP_TAKEN_HIGH, 0, 0 },
+		{ MEMCAST_HEAP_USED_HIGH, 1, EINVAL }, { MEMCAST_HEAP_USED_HIGH, 0, 0 },
+		{ 0, 0, EINVAL }, { MEMCAST_HEAP_USED_HIGH + 1, 0, EINVAL },
+	};
+	struct memcast_heap_create heap = { .location = MEMCAST_LOCATION_DEVICE };
+	struct memcast_heap_info info = { .device = MEMCAST_DEVICE_NONE };
+	int fd = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+
+	ASSERT_EQ(0, RAW(fd, HEAP_CREATE, heap));
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		struct memcast_heap_set set = {
+			.heap = heap.out_heap, .setting = settings[i].setting,
+			.value = settings[i].value,
+		};
+
+		EXPECT_EQ(settings[i].error, RAW(fd, HEAP_SET, set)) TH_LOG("case %u", i);
+	}
+	info.heap = heap.out_heap;
+	EXPECT_EQ(0, RAW(fd, HEAP_INFO, info));
+	EXPECT_EQ(UINT32_MAX, info.out_options);
+	EXPECT_EQ(UINT64_MAX, info.out_threshold);
+	close(fd);
+}
+
 /* Each flag is good by itself. */
 TEST(flags_that_contradict)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* libnvidia-ml.so.1: devices and processes as the driver's library and other tools show them. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -301,9 +302,13 @@ TEST_F(nvml, describe)
 	}
 }
 
-/* A process that was given another process's file holds nothing by it. */
+/*
+ * A process that was given another process's file holds nothing by it, however many files there
+ * are.
+ */
 TEST_F(nvml, inherited_files)
 {
+	enum { FILES = 100 };
 	nvmlProcessInfo_t infos[64];
 	unsigned int count = ARRAY_SIZE(infos), found = 0;
 	int link[2], file = -1;
@@ -320,6 +325,8 @@ TEST_F(nvml, inherited_files)
 			file = dup(fd);
 	}
 	ASSERT_LE(0, file);
+	for (int i = 0; i < FILES; i++)
+		ASSERT_LE(0, open("/dev/memcast", O_RDWR));
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link));
 	pid = fork();
 	if (!pid) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Kernels that run from their PTX: launches, waiting, windows, faults. */
+#define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,27 @@ TEST_F(ptx, adds_vectors)
 	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(0, (int)at[2048 + count]);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* The program has an LLVM of its own (build.mk exports this); memcast-ptx.so calls another. */
+static int own_llvm_calls;
+
+void *LLVMContextCreate(void);
+void *LLVMContextCreate(void)
+{
+	own_llvm_calls++;
+	return NULL;
+}
+
+TEST_F(ptx, programs_with_an_llvm)
+{
+	load(kernels);
+	ASSERT_NE(NULL, dlsym(RTLD_DEFAULT, "LLVMContextCreate"));
+	ASSERT_OK(LAUNCH("empty", 1, 1, NULL));
+	EXPECT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(0, own_llvm_calls);
+}
+#endif
 
 /* Kernels reach device memory, from the stream's thread and its helpers; the program does not. */
 TEST_F(ptx, with_host_access_forbidden)

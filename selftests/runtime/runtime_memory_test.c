@@ -38,6 +38,27 @@ TEST_F(runtime_memory, allocation)
 		  cudaMalloc3D(&pitched, (struct cudaExtent) { 1, 1UL << 40, 1UL << 40 }));
 }
 
+/* After a fault each call fails, and leaves its outputs as they are. */
+TEST_F(runtime_memory, of_a_failed_device)
+{
+	size_t free = 77, total = 78;
+	cudaStream_t stream;
+	CUdeviceptr at;
+	int go = 0;
+
+	cuda_start(0);
+	at = ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0));
+	ASSERT_RT(cudaStreamCreate(&stream));
+	ASSERT_RT(cudaLaunchHostFunc(stream, wait_for, &go));
+	ASSERT_RT(cudaMemsetAsync((void *)at, 1, CHUNK, stream));
+	ASSERT_OK(cuMemUnmap(at, CHUNK));
+	let_go(&go);
+	EXPECT_RT(cudaErrorIllegalAddress, cudaStreamSynchronize(stream));
+	EXPECT_RT(cudaErrorIllegalAddress, cudaMemGetInfo(&free, &total));
+	EXPECT_EQ(77, free);
+	EXPECT_EQ(78, total);
+}
+
 TEST_F(runtime_memory, host)
 {
 	unsigned int flags = 77;

@@ -208,6 +208,39 @@ TEST_F(imported, segments)
 	UNMAP(0);
 }
 
+static long free_bytes(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	long kib = -1;
+
+	if (file && fscanf(file, "MemTotal: %*d kB MemFree: %ld kB", &kib) != 1)
+		kib = -1;
+	if (file)
+		fclose(file);
+	return kib * 1024;
+}
+
+/* A buffer that ends gives back all that mappings of devices took, to the last page. */
+TEST_F(imported, gives_back_what_it_took)
+{
+	enum { TIMES = 200 };
+	long before = free_bytes();
+
+	ASSERT_LT(0, before);
+	for (int i = 0; i < TIMES; i++) {
+		int fd = exported(self->team);
+		uint32_t id;
+
+		ASSERT_EQ(0, importer_attach(self->device, fd, &id));
+		ASSERT_EQ(0, importer_map(self->device, id, 0, MEMCAST_IMPORTER_READS, NULL));
+		ASSERT_EQ(0, importer_unmap(self->device, id, 0));
+		ASSERT_EQ(0, importer_detach(self->device, id));
+		ASSERT_EQ(0, close(fd));
+	}
+	/* whatever the machine does besides */
+	EXPECT_GT((long)(TIMES / 2 * BYTES), before - free_bytes());
+}
+
 /* Closing the device's file ends its mapping, and so its write. */
 TEST_F(imported, importer_dies)
 {
