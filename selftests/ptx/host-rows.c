@@ -15,9 +15,12 @@
 #define KERNELS		40
 #define WIDE		1200U		/* blocks of a row of the grid: several run as one */
 #define THREADS_MOST	64U
-#define WORDS		(2 * 2 * WIDE * THREADS_MOST)
+#define WORDS		(2 * 4 * WIDE * THREADS_MOST)
+#define TURNS		4U		/* of a loop in which all threads go on by WORDS */
 
 static uint32_t predicates;
+/* of a loop at the end of a kernel, which is cut there: one to four, or four of each thread */
+static enum turns { NONE, UNLIKE, ALIKE } turns;
 
 /* A value that changes along a row, or not: a register of 32 bits, and one of 64 */
 static void make_value(void)
@@ -105,9 +108,20 @@ static void make(uint32_t kernel)
 	else
 		say("mov.u32 %%a, 7;\n");
 	say("mov.u32 %%m, %%nctaid.x; mul.lo.u32 %%m, %%m, %%n; mad.lo.u32 %%x2, %%y, %%m, %%i;\n"
-	    "mul.wide.u32 %%d1, %%x2, 4; add.u64 %%d1, %%d0, %%d1; ld.global.u32 %%x3, [%%d1];\n"
-	    "add.u32 %%x3, %%x3, %%a; add.u32 %%x3, %%x3, %%i; st.global.u32 [%%d1], %%x3;\n"
-	    "END: ret; }\n");
+	    "mul.wide.u32 %%d1, %%x2, 4; add.u64 %%d1, %%d0, %%d1; mov.u32 %%m, 0;\n"
+	    "and.b32 %%x2, %%i, 3;\n");
+	turns = (enum turns)(below(5) % 3);
+	say("%sld.global.u32 %%x3, [%%d1];\n"
+	    "add.u32 %%x3, %%x3, %%a; add.u32 %%x3, %%x3, %%i; st.global.u32 [%%d1], %%x3;\n",
+	    turns ? "TURN: " : "");
+	if (turns == UNLIKE)
+		say("add.s32 %%i, %%i, 1; add.u32 %%m, %%m, 1; setp.le.u32 %%p39, %%m, %%x2;\n"
+		    "@%%p39 bra TURN;\n");
+	else if (turns == ALIKE)
+		say("mul.lo.u32 %%c, %%n, %u; add.s32 %%i, %%i, %%c; add.u32 %%m, %%m, 1;\n"
+		    "add.u64 %%d1, %%d1, %u; setp.lt.u32 %%p39, %%m, %u; @%%p39 bra TURN;\n", WIDE,
+		    4 * WORDS, TURNS);
+	say("END: ret; }\n");
 }
 
 static const struct ptx_run_host host;
@@ -131,11 +145,11 @@ static int launch(struct ptx_code *code, uint32_t blocks, const uint32_t block[2
 	return result;
 }
 
-static const uint32_t blocks[][2] = { { 64, 1 }, { 33, 2 }, { 8, 2 } };
+static const uint32_t blocks[][2] = { { 64, 1 }, { 33, 2 }, { 8, 2 }, { 32, 8 } };
 
 static void compare(uint32_t kernel)
 {
-	static uint32_t output[2][WORDS];
+	static uint32_t output[2][TURNS * WORDS];
 	struct ptx_code *code[2] = {};
 	struct ptx_outcome outcome = {};
 	struct ptx_log log = {};
@@ -154,7 +168,7 @@ static void compare(uint32_t kernel)
 
 			good = !launch(code[i], WIDE, blocks[j], parameters, &outcome);
 		}
-		for (uint32_t i = 0; i < WORDS && good; i++)
+		for (uint32_t i = 0; i < TURNS * WORDS && good; i++)
 			if (output[0][i] != output[1][i]) {
 				snprintf(why, sizeof(why), "block %u x %u: %#x at %u, not %#x",
 					 blocks[j][0], blocks[j][1], output[0][i], i, output[1][i]);

@@ -70,6 +70,15 @@ void function_ends(struct translator *t, LLVMValueRef function)
 	attribute(t, function, LLVMAttributeFunctionIndex, "cold");
 }
 
+/* LLVM is to keep what a call needs out of the way of code that mostly goes past it. */
+void call_is_rare(struct translator *t, LLVMValueRef call)
+{
+	uint32_t kind = LLVMGetEnumAttributeKindForName("cold", 4);
+
+	LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+				 LLVMCreateEnumAttribute(t->context, kind, 0));
+}
+
 /* Notes an address for the linker of the code. */
 void root_external(struct root *root, const char *name, void *address)
 {
@@ -164,7 +173,7 @@ void edge(struct translator *t, struct symbol *label)
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntSLT, budget,
 						  constant(t, 32, 0), ""), poll, on);
 	LLVMPositionBuilderAtEnd(t->builder, poll);
-	call_run(t, "poll", "v:");
+	call_is_rare(t, call_run(t, "poll", "v:"));
 	LLVMBuildBr(t->builder, on);
 	LLVMPositionBuilderAtEnd(t->builder, on);
 }

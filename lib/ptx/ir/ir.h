@@ -247,6 +247,7 @@ LLVMTypeRef function_type(struct translator *t, bool kernel);
 const char *form_name(struct translator *t, const char *kind, char *name, size_t size);
 void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name);
 void function_common(struct translator *t, LLVMValueRef function);
+void call_is_rare(struct translator *t, LLVMValueRef call);
 void is_there(struct translator *t, LLVMValueRef function, uint32_t argument, uint64_t bytes);
 LLVMBasicBlockRef label_block(struct translator *t, struct symbol *label);
 void edge(struct translator *t, struct symbol *label);
@@ -264,6 +265,7 @@ void loop_end(struct translator *t, struct loop *loop, LLVMValueRef end, LLVMVal
 void no_order(struct translator *t, LLVMValueRef access);
 LLVMValueRef variable_begin(struct translator *t, LLVMValueRef value);
 LLVMValueRef variable_get(struct translator *t, LLVMValueRef place);
+LLVMValueRef row_threads(struct translator *t);
 LLVMValueRef form_begin(struct translator *t, const char *kind, LLVMTypeRef type);
 void form_end(struct translator *t);
 void block_form(struct translator *t, LLVMValueRef body);

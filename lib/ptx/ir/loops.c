@@ -245,19 +245,26 @@ static void run_tested_row(struct translator *t, struct threads *all)
 	LLVMPositionBuilderAtEnd(t->builder, after);
 }
 
+/* Return: how many threads a row has: of the block, or of all blocks that run as one */
+LLVMValueRef row_threads(struct translator *t)
+{
+	LLVMValueRef count = thread_field(t, offsetof(struct ptx_thread, ntid), t->i32);
+
+	if (!t->root->kernel.joins)
+		return count;
+	return BUILD(Mul, count, thread_field(t, offsetof(struct ptx_thread, blocks), t->i32));
+}
+
 /* Runs all threads of the block. Return: bits of addresses that are not aligned */
 static LLVMValueRef all_threads(struct translator *t, LLVMValueRef body)
 {
 	struct threads all = {
 		.body = body, .arguments = { t->thread, t->parameters },
 		.wrong = variable_begin(t, constant(t, 32, 0)),
-		.count = thread_field(t, offsetof(struct ptx_thread, ntid), t->i32),
+		.count = row_threads(t),
 	};
 	struct loop loops[3];
 
-	if (t->root->kernel.joins)
-		all.count = BUILD(Mul, all.count,
-				  thread_field(t, offsetof(struct ptx_thread, blocks), t->i32));
 	all.arguments[6] = LLVMConstNull(t->pointer);
 	all.arguments[8] = constant(t, 1, 0);
 	for (int i = 2; i; i--) {

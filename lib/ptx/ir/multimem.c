@@ -12,6 +12,8 @@
 #include "memcast/view.h"
 #include "ptx/math/multimem.h"
 
+#define PREFETCHED	4096	/* bytes behind what is read: a page */
+
 /* Appends a modifier, in the order that the header's names have. */
 static void append(struct translator *t, char *name, size_t size, enum modifier modifier,
 		   const char *text)
@@ -87,6 +89,7 @@ LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValue
 	LLVMBuildBr(t->builder, after);
 	LLVMPositionBuilderAtEnd(t->builder, far);
 	views[1] = call_run(t, "view", "p:lp", address, place);
+	call_is_rare(t, views[1]);
 	offsets[1] = BUILD(Load2, t->i64, place);
 	blocks[1] = LLVMGetInsertBlock(t->builder);
 	LLVMBuildBr(t->builder, after);
@@ -100,12 +103,12 @@ LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValue
 }
 
 /*
- * A loop over the replicas of a view, two in a turn, as most views have an even number. One that is
- * left comes after it.
+ * The replicas of a view. Two are done without a loop; others by one, two in a turn, as most views
+ * have an even number. One that is left comes after it.
  */
 struct replicas {
 	LLVMValueRef view, offset, index, count;
-	LLVMBasicBlockRef head, before, single;
+	LLVMBasicBlockRef others, head, before, single, after;
 };
 
 static LLVMValueRef replica_at(struct translator *t, const struct replicas *all, LLVMValueRef index)
@@ -118,11 +121,27 @@ static LLVMValueRef replica_at(struct translator *t, const struct replicas *all,
 	return LLVMBuildGEP2(t->builder, t->i8, base, (LLVMValueRef *)&all->offset, 1, "");
 }
 
+/* The builder stands where there are two. */
+static void replicas_pair(struct translator *t, struct replicas *all)
+{
+	LLVMBasicBlockRef pair = new_block(t);
+	LLVMValueRef count = invariant(t, BUILD(Load2, t->i32, all->view));
+
+	all->others = new_block(t);
+	all->after = new_block(t);
+	all->count = resize(t, count, 64, false);
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntEQ, count,
+						  constant(t, 32, 2), ""), pair, all->others);
+	LLVMPositionBuilderAtEnd(t->builder, pair);
+}
+
+/* Ends what is done for two. The builder stands in the loop for other numbers. */
 static void replicas_begin(struct translator *t, struct replicas *all, uint64_t first)
 {
 	LLVMValueRef start = constant(t, 64, first);
 
-	all->count = resize(t, invariant(t, BUILD(Load2, t->i32, all->view)), 64, false);
+	LLVMBuildBr(t->builder, all->after);
+	LLVMPositionBuilderAtEnd(t->builder, all->others);
 	all->before = LLVMGetInsertBlock(t->builder);
 	all->head = new_block(t);
 	LLVMBuildBr(t->builder, all->head);
@@ -144,23 +163,25 @@ static LLVMValueRef replicas_two(struct translator *t, struct replicas *all)
 	return second;
 }
 
-/*
- * Ends the loop's turn, and asks behind it for one replica more: the builder stands where there is
- * one. Return: what comes then
- */
-static LLVMBasicBlockRef replicas_one(struct translator *t, const struct replicas *all)
+/* Ends the loop's turn, and asks behind it for one replica more: the builder stands where it is. */
+static void replicas_one(struct translator *t, const struct replicas *all)
 {
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder), one = new_block(t);
-	LLVMBasicBlockRef after = new_block(t);
 	LLVMValueRef next = LLVMBuildNUWAdd(t->builder, all->index, constant(t, 64, 2), "");
 
 	LLVMAddIncoming(all->index, &next, &here, 1);
 	loop_is_short(t, LLVMBuildBr(t->builder, all->head));
 	LLVMPositionBuilderAtEnd(t->builder, all->single);
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, all->index, all->count,
-						  ""), one, after);
+						  ""), one, all->after);
 	LLVMPositionBuilderAtEnd(t->builder, one);
-	return after;
+}
+
+/* Ends what is done for one that is left. The builder stands behind all replicas. */
+static void replicas_end(struct translator *t, const struct replicas *all)
+{
+	LLVMBuildBr(t->builder, all->after);
+	LLVMPositionBuilderAtEnd(t->builder, all->after);
 }
 
 /* Each register is read or written whole: an access has as many as the instruction has. */
@@ -186,14 +207,39 @@ static LLVMValueRef add_replica(struct translator *t, const struct replicas *all
 	return BUILD(FAdd, sum, whole(t, BUILD(Load2, type, replica_at(t, all, index))));
 }
 
+/*
+ * Kernels read windows in the order of addresses, mostly. Processors foresee that within a page, but
+ * not each replica's next page. With more than two replicas memory itself is the limit.
+ */
+static void prefetch(struct translator *t, LLVMValueRef place)
+{
+	LLVMTypeRef types[] = { t->pointer, t->i32, t->i32, t->i32 }, type;
+	LLVMValueRef ahead = constant(t, 64, PREFETCHED), function, arguments[] = {
+		LLVMBuildGEP2(t->builder, t->i8, place, &ahead, 1, ""),
+		/* data that is to be read, and near */
+		constant(t, 32, 0), constant(t, 32, 3), constant(t, 32, 1),
+	};
+
+	type = LLVMFunctionType(t->nothing, types, ARRAY_SIZE(types), false);
+	function = LLVMGetNamedFunction(t->module, "llvm.prefetch.p0");
+	if (!function)
+		function = LLVMAddFunction(t->module, "llvm.prefetch.p0", type);
+	LLVMBuildCall2(t->builder, type, function, arguments, ARRAY_SIZE(arguments), "");
+}
+
 /* ((r0 + r1) + r2) + …, as memcast/multimem.h has it */
 static void sum_f32(struct translator *t, struct replicas *all, struct operand *to, uint32_t count)
 {
 	LLVMTypeRef type = LLVMVectorType(t->f32, count);
-	LLVMValueRef sum, first, second, next, results[2];
-	LLVMBasicBlockRef after, from[2];
+	LLVMValueRef sum, first, second, next, results[3];
+	LLVMBasicBlockRef from[3];
 
 	first = whole(t, BUILD(Load2, type, replica_at(t, all, constant(t, 64, 0))));
+	replicas_pair(t, all);
+	prefetch(t, replica_at(t, all, constant(t, 64, 0)));
+	prefetch(t, replica_at(t, all, constant(t, 64, 1)));
+	results[2] = add_replica(t, all, first, constant(t, 64, 1));
+	from[2] = LLVMGetInsertBlock(t->builder);
 	replicas_begin(t, all, 1);
 	sum = BUILD(Phi, type);
 	LLVMAddIncoming(sum, &first, &all->before, 1);
@@ -201,15 +247,14 @@ static void sum_f32(struct translator *t, struct replicas *all, struct operand *
 	next = add_replica(t, all, add_replica(t, all, sum, all->index), second);
 	from[0] = LLVMGetInsertBlock(t->builder);
 	LLVMAddIncoming(sum, &next, from, 1);
-	after = replicas_one(t, all);
+	replicas_one(t, all);
 	results[0] = add_replica(t, all, sum, all->index);
 	from[0] = LLVMGetInsertBlock(t->builder);
-	LLVMBuildBr(t->builder, after);
 	results[1] = sum;
 	from[1] = all->single;
-	LLVMPositionBuilderAtEnd(t->builder, after);
+	replicas_end(t, all);
 	sum = BUILD(Phi, type);
-	LLVMAddIncoming(sum, results, from, 2);
+	LLVMAddIncoming(sum, results, from, 3);
 	if (has(t, MOD_acquire))
 		LLVMBuildFence(t->builder, LLVMAtomicOrderingAcquire, false, "");
 	for (uint32_t i = 0; i < count; i++)
@@ -217,12 +262,17 @@ static void sum_f32(struct translator *t, struct replicas *all, struct operand *
 		    LLVMBuildExtractElement(t->builder, sum, constant(t, 32, i), ""), TYPE_F32);
 }
 
+static void store_replica(struct translator *t, const struct replicas *all, LLVMValueRef value,
+			  LLVMValueRef index)
+{
+	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, index)));
+}
+
 static void store_all(struct translator *t, struct replicas *all, struct operand *from,
 		      enum type type, uint32_t count)
 {
 	LLVMValueRef value = LLVMGetUndef(LLVMVectorType(int_type(t, type_bits(type)), count));
-	LLVMBasicBlockRef after;
-	LLVMValueRef second;
+	LLVMValueRef first = constant(t, 64, 0), second = constant(t, 64, 1);
 
 	for (uint32_t i = 0; i < count; i++)
 		value = LLVMBuildInsertElement(t->builder, value,
@@ -230,14 +280,16 @@ static void store_all(struct translator *t, struct replicas *all, struct operand
 					       constant(t, 32, i), "");
 	if (has(t, MOD_release))
 		LLVMBuildFence(t->builder, LLVMAtomicOrderingRelease, false, "");
+	replicas_pair(t, all);
+	store_replica(t, all, value, first);
+	store_replica(t, all, value, second);
 	replicas_begin(t, all, 0);
 	second = replicas_two(t, all);
-	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, all->index)));
-	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, second)));
-	after = replicas_one(t, all);
-	whole(t, LLVMBuildStore(t->builder, value, replica_at(t, all, all->index)));
-	LLVMBuildBr(t->builder, after);
-	LLVMPositionBuilderAtEnd(t->builder, after);
+	store_replica(t, all, value, all->index);
+	store_replica(t, all, value, second);
+	replicas_one(t, all);
+	store_replica(t, all, value, all->index);
+	replicas_end(t, all);
 }
 
 void translate_multimem(struct translator *t)

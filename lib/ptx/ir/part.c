@@ -12,17 +12,9 @@ struct part {
 	LLVMValueRef body, state, first, end;
 	LLVMValueRef counts[2];		/* threads of a row, and rows of a plane */
 	LLVMValueRef tid[3];		/* of the first thread */
-	LLVMValueRef wrong, lowest, highest;
+	LLVMValueRef wrong, all, any;	/* bits of threads' next cuts: of all, of any */
 	uint32_t loops;
 };
-
-static void fold(struct translator *t, LLVMValueRef place, LLVMValueRef value, LLVMIntPredicate is)
-{
-	LLVMValueRef old = variable_get(t, place);
-
-	value = choose(t, LLVMBuildICmp(t->builder, is, value, old, ""), value, old);
-	LLVMBuildStore(t->builder, value, place);
-}
 
 /* Runs one thread. @from: the cut; NULL: its own, and it does not stop at turns of loops */
 static void one_thread(struct translator *t, struct part *part, LLVMValueRef tid[3],
@@ -41,8 +33,8 @@ static void one_thread(struct translator *t, struct part *part, LLVMValueRef tid
 					 BUILD(And, result, constant(t, 32, 0xff))), part->wrong);
 	next = BUILD(LShr, result, constant(t, 32, 8));
 	no_order(t, LLVMBuildStore(t->builder, next, place));
-	fold(t, part->lowest, next, LLVMIntULT);
-	fold(t, part->highest, next, LLVMIntUGT);
+	LLVMBuildStore(t->builder, BUILD(And, variable_get(t, part->all), next), part->all);
+	LLVMBuildStore(t->builder, BUILD(Or, variable_get(t, part->any), next), part->any);
 }
 
 /*
@@ -96,12 +88,11 @@ static void part_begin(struct translator *t, struct part *part)
 	part->state = LLVMGetParam(t->value, 2);
 	part->first = LLVMGetParam(t->value, 4);
 	part->end = LLVMGetParam(t->value, 5);
-	for (int i = 0; i < 2; i++)
-		part->counts[i] = thread_field(t, offsetof(struct ptx_thread, ntid) + 4 * i,
-					       t->i32);
+	part->counts[0] = row_threads(t);
+	part->counts[1] = thread_field(t, offsetof(struct ptx_thread, ntid) + 4, t->i32);
 	part->wrong = variable_begin(t, constant(t, 32, 0));
-	part->lowest = variable_begin(t, constant(t, 32, UINT32_MAX));
-	part->highest = variable_begin(t, constant(t, 32, 0));
+	part->all = variable_begin(t, constant(t, 32, UINT32_MAX));
+	part->any = variable_begin(t, constant(t, 32, 0));
 	row = BUILD(UDiv, part->first, part->counts[0]);
 	part->tid[0] = BUILD(URem, part->first, part->counts[0]);
 	part->tid[1] = BUILD(URem, row, part->counts[1]);
@@ -111,12 +102,12 @@ static void part_begin(struct translator *t, struct part *part)
 static void part_end(struct translator *t, const struct part *part)
 {
 	LLVMValueRef place = at_offset(t, part->state, offsetof(struct ptx_state, wrong));
-	LLVMValueRef wrong = variable_get(t, part->wrong), high;
+	LLVMValueRef wrong = variable_get(t, part->wrong), any;
 
 	LLVMBuildStore(t->builder, BUILD(Or, wrong, BUILD(Load2, t->i32, place)), place);
-	high = resize(t, variable_get(t, part->highest), 64, false);
-	high = BUILD(Shl, high, constant(t, 64, 32));
-	LLVMBuildRet(t->builder, BUILD(Or, high, resize(t, variable_get(t, part->lowest), 64,
+	any = resize(t, variable_get(t, part->any), 64, false);
+	any = BUILD(Shl, any, constant(t, 64, 32));
+	LLVMBuildRet(t->builder, BUILD(Or, any, resize(t, variable_get(t, part->all), 64,
 							false)));
 	form_end(t);
 }

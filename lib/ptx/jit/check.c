@@ -233,9 +233,9 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 		checking.facts->waits |= body_depends(&body);
 	if (result == CUDA_SUCCESS && function->kernel) {
 		checking.facts->cuts = cuts_find(&body);
-		checking.facts->joins = !checking.facts->cuts && !checking.facts->waits &&
-					!checking.facts->meetings && !checking.facts->shared &&
-					body.count <= JOINED_MOST && body_joins(&body);
+		if (!checking.facts->waits && !checking.facts->meetings &&
+		    !checking.facts->shared && body.count <= JOINED_MOST)
+			checking.facts->joins = body_joins(&body, checking.facts->cuts);
 	}
 	function->statements = body.count;
 	body_free(&body);

@@ -29,7 +29,7 @@ struct facts {
 	bool loop_waits;		/* a loop has what it may wait by */
 	bool meetings;			/* barriers of the whole block, operations of warps */
 	bool cuts;			/* it can be cut into loops over threads */
-	bool joins;			/* a kernel of which blocks side by side can run as one */
+	uint32_t joins;			/* threads of a kernel's blocks that run as one, at most */
 	bool by_pointer;		/* its address is taken: it is compiled by itself */
 	/* waits: for others in another way than by meetings */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;

@@ -4,8 +4,13 @@
  * for their sum, %ctaid.x * %ntid.x + %tid.x. Threads of blocks side by side then make one long
  * row, which reads and writes memory in order.
  */
+#include <stdlib.h>
+
 #include "code.h"
 #include "ptx/ir/instructions.h"
+#include "ptx/ir/ir.h"
+
+#define KEPT_MOST	8	/* registers of a thread: 64 KiB of 1,024 threads */
 
 /* What a register has of a thread's place */
 enum place { PLACE_NONE, PLACE_THREAD, PLACE_BLOCK, PLACE_SIZE, PLACE_FIRST };
@@ -107,10 +112,10 @@ static bool statement_joins(struct statement *at, bool *sums)
 			at->operands[0].symbol->flow.place = place;
 			return true;
 		}
-		if (is_sum(at)) {
-			*sums = true;
-			return true;
-		}
+	}
+	if (at->operands_count > 2 && is_sum(at)) {
+		*sums = true;
+		return true;
 	}
 	for (uint32_t i = 0; i < at->operands_count; i++)
 		if (!operand_joins(&at->operands[i]))
@@ -118,15 +123,21 @@ static bool statement_joins(struct statement *at, bool *sums)
 	return true;
 }
 
-/* Can blocks of a kernel run as one that never waits? Labels know their statements. */
-bool body_joins(const struct body *body)
+/*
+ * Can blocks of a kernel run as one that never waits? Labels know their statements. Return: how
+ * many threads they may have together; 0: they cannot. One that is cut has room for those of the
+ * largest block, and each of its turns goes through all that threads keep.
+ */
+uint32_t body_joins(const struct body *body, bool cut)
 {
-	bool sums = false;
+	struct kept kept = {};
+	bool sums = false, good;
 
-	if (!registers_look(body, NULL))
-		return false;
-	for (struct statement *at = body->first; at; at = at->next)
-		if (!statement_joins(at, &sums))
-			return false;
-	return sums;
+	good = registers_look(body, cut ? &kept : NULL) && kept.count <= KEPT_MOST;
+	free(kept.at);
+	for (struct statement *at = body->first; at && good; at = at->next)
+		good = statement_joins(at, &sums);
+	if (!good || !sums)
+		return 0;
+	return cut ? PTX_BLOCK_THREADS : UINT32_MAX;
 }

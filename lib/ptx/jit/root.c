@@ -93,7 +93,8 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 				     root->kernel.checked || code->debugged ||
 				     (reach.meetings && (!facts->cuts || code->fibers));
 		root->is_cut = !root->kernel.waits && facts->cuts && !code->fibers;
-		root->kernel.joins = !root->kernel.waits && facts->joins && !code->fibers;
+		if (!root->kernel.waits && facts->joins && !code->fibers)
+			root->kernel.joins = facts->joins;
 		root->kernel.calls_pointers = reach.indirect;
 		root->kernel.parameter_bytes = function->parameters.bytes;
 		root->polls = root->kernel.waits;

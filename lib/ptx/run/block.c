@@ -137,9 +137,11 @@ static void block_place(struct ptx_thread *at, const struct ptx_grid *grid, uint
 static uint32_t blocks_of(const struct ptx_grid *grid, uint64_t number, uint64_t end)
 {
 	uint32_t row = grid->nclusterid[0] - number % grid->nclusterid[0];
+	uint32_t most = grid->launch->kernel->joins / grid->threads;
 
-	if (!grid->launch->kernel->joins)
+	if (most < 2)
 		return 1;
+	row = row < most ? row : most;
 	return end - number < row ? end - number : row;
 }
 

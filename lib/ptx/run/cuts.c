@@ -9,7 +9,8 @@
 #include "lanes.h"
 
 #define LOOP_LEAST	8	/* fewer threads than that run one by one */
-#define WARP_TURNS	64	/* of a warp, before the next one has its turns */
+/* Of a warp, before the next one has its turns. Blocks that run as one read in order by one each. */
+#define WARP_TURNS	64
 
 struct walk {
 	struct ptx_thread *thread;
@@ -304,7 +305,7 @@ static bool at_barriers(const struct walk *walk, uint32_t *same)
 /* Opens barriers that all threads have come to. Return: as a part does */
 static uint64_t open_barriers(const struct walk *walk)
 {
-	uint32_t low = UINT32_MAX, high = 0, same;
+	uint32_t all = UINT32_MAX, any = 0, same;
 
 	if (!at_barriers(walk, &same))
 		stuck(walk);
@@ -314,12 +315,10 @@ static uint64_t open_barriers(const struct walk *walk)
 	for (uint32_t first = 0; first < walk->threads; first += PTX_WARP)
 		go_lanes(walk, first, live_of(walk, first));
 	for (uint32_t i = 0; i < walk->threads; i++) {
-		uint32_t next = walk->state->next[i];
-
-		low = next < low ? next : low;
-		high = next > high ? next : high;
+		all &= walk->state->next[i];
+		any |= walk->state->next[i];
 	}
-	return low | (uint64_t)high << 32;
+	return all | (uint64_t)any << 32;
 }
 
 /* Does not come back if the launch has failed in another block. */
@@ -332,7 +331,9 @@ static void leave_if_failed(const struct walk *walk)
 /* Lets a warp go on by itself, some times. Return: might it have gone on? */
 static bool warp_goes_on(const struct walk *walk, uint32_t first)
 {
-	for (uint32_t turn = 0; turn < WARP_TURNS; turn++) {
+	uint32_t turns = walk->thread->blocks > 1 ? 1 : WARP_TURNS;
+
+	for (uint32_t turn = 0; turn < turns; turn++) {
 		uint32_t live = live_of(walk, first);
 		uint32_t ready = live ? warp_ready(walk, first, live) : 0;
 
@@ -394,14 +395,15 @@ uint32_t ptx_run_cuts(struct ptx_thread *thread, const void *parameters, ptx_par
 		      struct ptx_state *state, const struct ptx_cut *cuts)
 {
 	struct walk walk = { thread, parameters, part, state, cuts,
-			     thread->ntid[0] * thread->ntid[1] * thread->ntid[2] };
+			     thread->ntid[0] * thread->ntid[1] * thread->ntid[2] *
+			     thread->blocks };
 	uint64_t at = part(thread, parameters, state, 0, 0, walk.threads);
 
 	while (at >> 32) {
-		uint32_t low = at, high = at >> 32;
+		uint32_t all = at, any = at >> 32;
 
 		leave_if_failed(&walk);
-		at = low == high && all_ready(&walk, high) ? go(&walk, high, 0, walk.threads) :
+		at = all == any && all_ready(&walk, any) ? go(&walk, any, 0, walk.threads) :
 		     by_warps(&walk);
 	}
 	return state->wrong;

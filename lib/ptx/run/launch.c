@@ -27,7 +27,9 @@
 /* Runners take so many shares of a grid, so that all end at about the same time. */
 #define SHARES		256
 #define SHARE_MOST	16
-#define SHARE_MOST_JOINED	64	/* of blocks that run as one: the longer its rows are, the better */
+/* Blocks that run as one: the longer its rows are, the better */
+#define SHARE_MOST_JOINED	64
+#define SHARES_EACH	8		/* of blocks with loops, for each processor at least */
 
 /* Protects the list of grids, their helpers and offered, and the counts. Taken alone. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -189,12 +191,26 @@ static uint32_t stack_of(const struct ptx_launch *launch, bool serial)
 	return ((frame + 63) & ~63U) | 64;
 }
 
+/* Return: how many clusters a runner takes at a time */
+static uint32_t share_of(const struct ptx_grid *grid)
+{
+	uint32_t joins = grid->launch->kernel->joins / grid->threads;
+	uint64_t most = joins > 1 ? SHARE_MOST_JOINED : SHARE_MOST, few;
+	uint64_t share = grid->clusters / SHARES;
+
+	if (joins > 1 && share < joins && joins <= PTX_BLOCK_THREADS && grid->clusters > 1) {
+		few = grid->clusters / (SHARES_EACH * (1 + helpers_wanted()));
+		few = few < joins ? few : joins;
+		share = few > share ? few : share;
+	}
+	return share < 1 ? 1 : share > most ? most : share;
+}
+
 /* Runs all blocks of a launch. When it returns, the launch has ended, well or not. */
 void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome)
 {
 	static atomic_ullong ids = 1;
 	struct runner *runner = runner_get();
-	uint64_t most;
 	struct ptx_grid grid = {
 		.launch = launch, .outcome = outcome, .id = ids++,
 		.threads = launch->block[0] * launch->block[1] * launch->block[2],
@@ -211,9 +227,7 @@ void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome)
 		grid.nclusterid[i] = launch->grid[i] / launch->cluster[i];
 		grid.clusters *= grid.nclusterid[i];
 	}
-	most = launch->kernel->joins ? SHARE_MOST_JOINED : SHARE_MOST;
-	grid.share = grid.clusters / SHARES;
-	grid.share = grid.share < 1 ? 1 : grid.share > most ? most : grid.share;
+	grid.share = share_of(&grid);
 	if (launch->resident && !launch->cooperative)
 		grid.resident = launch->resident / grid.blocks_each ?
 				launch->resident / grid.blocks_each : 1;

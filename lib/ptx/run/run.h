@@ -213,8 +213,9 @@ struct ptx_state {
 #define PTX_CUT_ANY	UINT32_MAX
 
 /*
- * Runs threads @first to @end, which are at cut @from; 0: at the beginning. Return: the lowest
- * number of the cuts that they come to, and in the upper half the highest
+ * Runs threads @first to @end, which are at cut @from; 0: at the beginning. Return: the bits that
+ * all numbers of the cuts have that they come to, and in the upper half those that any has: both
+ * are the same if all threads come to one
  */
 typedef uint64_t ptx_part(struct ptx_thread *thread, const void *parameters,
 			  struct ptx_state *state, uint32_t from, uint32_t first, uint32_t end);
@@ -288,9 +289,9 @@ struct ptx_kernel {
 	bool checked;			/* it was translated for MEMCAST_PTX_CHECK */
 	/*
 	 * Its threads know no more of their x than their place in the grid: @block can run blocks
-	 * side by side as one that is so much wider
+	 * side by side as one that is so much wider. 0: it cannot; else how many threads at most
 	 */
-	bool joins;
+	uint32_t joins;
 	uint32_t parameter_bytes;
 };
 
