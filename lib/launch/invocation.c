@@ -16,6 +16,15 @@ static CUresult check_grid(const struct request *request, const struct figures *
 	return CUDA_SUCCESS;
 }
 
+/* Return: how many threads a block has; 0: one of its numbers is 0 or too large */
+static unsigned long long threads_of(const unsigned int *block, const struct figures *figures)
+{
+	for (int i = 0; i < 3; i++)
+		if (!block[i] || block[i] > (unsigned int)figures->max_block[i])
+			return 0;
+	return (unsigned long long)block[0] * block[1] * block[2];
+}
+
 /*
  * Checks the block. One of a single thread stands for the block that the code requires, as on
  * hardware. @block: output
@@ -25,22 +34,16 @@ static CUresult check_block(const struct request *request, const struct function
 {
 	const struct figures *figures = function->module->figures;
 	const struct code *code = function->code;
-	unsigned long long threads = 1;
-	bool required = code->block[0], other = false;
+	unsigned long long threads;
 
-	for (int i = 0; i < 3; i++) {
-		block[i] = request->block[i];
-		other |= block[i] != code->block[i];
-		if (!block[i] || block[i] > (unsigned int)figures->max_block[i])
-			return fail(CUDA_ERROR_INVALID_VALUE, "a block of %u, %u, %u threads",
-				    request->block[0], request->block[1], request->block[2]);
-		threads *= block[i];
-	}
-	if (required && threads == 1) {
+	memcpy(block, request->block, sizeof(request->block));
+	if (code->block[0] && block[0] == 1 && block[1] == 1 && block[2] == 1)
 		memcpy(block, code->block, sizeof(code->block));
-		return CUDA_SUCCESS;
-	}
-	if (required && other)
+	threads = threads_of(block, figures);
+	if (!threads)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a block of %u, %u, %u threads", block[0],
+			    block[1], block[2]);
+	if (code->block[0] && memcmp(block, code->block, sizeof(code->block)))
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "a block of %u, %u, %u threads, the kernel is for %u, %u, %u",
 			    block[0], block[1], block[2], code->block[0], code->block[1],

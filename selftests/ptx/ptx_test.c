@@ -562,6 +562,35 @@ TEST_F(ptx, arrays_as_long_as_their_values)
 	ASSERT_OK(cuModuleUnload(module));
 }
 
+/* A block of one thread stands for the block that a text requires, if there can be such a block. */
+TEST_F(ptx, blocks_that_a_text_requires)
+{
+	static const char body[] =
+		"{ .reg .b64 %d<2>; .reg .b32 %r<2>; ld.param.u64 %d0, [to]; mov.u32 %r0, 1;\n"
+		"red.global.add.u32 [%d0], %r0; ret; }\n";
+	static const char *const refused[] = { "many", "flat", "long" };
+	char text[2048];
+	CUmodule module;
+
+	load(kernels);
+	snprintf(text, sizeof(text), "%s.visible .entry pair(.param .u64 to) .reqntid 2, 32 %s"
+		 ".visible .entry many(.param .u64 to) .reqntid 64, 64 %s"
+		 ".visible .entry flat(.param .u64 to) .reqntid 64, 0 %s"
+		 ".visible .entry long(.param .u64 to) .reqntid 4294967295, 4294967295, 8 %s",
+		 HEAD, body, body, body, body);
+	ASSERT_OK(cuModuleLoadData(&module, text));
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+			  launch(module, self->stream, refused[i], 1, 1,
+				 (void *[]) { &self->memory }));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  launch(module, self->stream, "pair", 1, 64, (void *[]) { &self->memory }));
+	ASSERT_OK(launch(module, self->stream, "pair", 1, 1, (void *[]) { &self->memory }));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(64, *(uint32_t *)self->memory);
+	ASSERT_OK(cuModuleUnload(module));
+}
+
 /* Return: how many functions have been compiled into the folder */
 static int compiled(const char *folder)
 {
