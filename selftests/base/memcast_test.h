@@ -151,6 +151,18 @@ complete_team_(struct __test_metadata *_metadata, unsigned int devices, size_t b
 	return handle;
 }
 
+/* Binds a new memory of @device to a team, where the team begins. Return: the memory */
+#define new_bound(team, device, bytes)	new_bound_(_metadata, team, device, bytes)
+TEST_HELPER CUmemGenericAllocationHandle
+new_bound_(struct __test_metadata *_metadata, CUmemGenericAllocationHandle team,
+	   CUdevice device, size_t bytes)
+{
+	CUmemGenericAllocationHandle handle = new_memory(device, bytes);
+
+	ASSERT_OK(cuMulticastBindMem(team, 0, handle, 0, bytes, 0));
+	return handle;
+}
+
 /*
  * Repeats @bind while it is invalid, for up to 60 s: a call that still uses the binding that was
  * there before keeps it until the call returns. An overlap is the only such result to wait for.
@@ -204,6 +216,16 @@ TEST_HELPER CUdeviceptr external_at_(struct __test_metadata *_metadata, int fd, 
 	ASSERT_OK(cuExternalMemoryGetMappedBuffer(&at, outside, &whole));
 	return at;
 }
+
+/* As that of helpers.h, which code outside of tests calls as (peer_fork)(link); this one succeeds. */
+TEST_HELPER pid_t peer_fork_(struct __test_metadata *_metadata, int *link)
+{
+	pid_t pid = peer_fork(link);
+
+	ASSERT_LE(0, pid);
+	return pid;
+}
+#define peer_fork(link)		peer_fork_(_metadata, link)
 
 /* Send to, or wait for, the other side of a link: a number or an fd */
 #define send_number(link, number)	ASSERT_EQ(0, peer_send(link, number, -1))

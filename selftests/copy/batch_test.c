@@ -72,8 +72,7 @@ TEST_F(stream, batch_to_a_team_reaches_every_replica)
 	CUmemcpyAttributes attribute = { .srcAccessOrder = STREAM };
 
 	for (i = 0; i < 3; i++) {
-		members[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
+		members[i] = new_bound(group, i, CHUNK);
 		replicas[i] = mapped(members[i], CHUNK, i);
 	}
 	window = mapped(group, CHUNK, 0);

@@ -359,9 +359,8 @@ TEST_F(rows, a_window_reaches_every_replica)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		part[i] = new_memory(i, CHUNK);
+		part[i] = new_bound(team, i, CHUNK);
 		plain[i] = (unsigned char *)mapped(part[i], CHUNK, i);
-		ASSERT_OK(cuMulticastBindMem(team, 0, part[i], 0, CHUNK, 0));
 	}
 	copy.dstDevice = ADDRESS(mapped(team, CHUNK, 0));
 	ASSERT_OK(cuMemcpy2D(&copy));

@@ -195,7 +195,6 @@ TEST_F(channel, memory)
 	int link;
 	pid_t pid = peer_fork(&link);
 
-	ASSERT_LE(0, pid);
 	cuda_start(0);
 	if (!pid) {
 		shareable = receive_fabric(link);
@@ -220,7 +219,6 @@ TEST_F(channel, team)
 	int link;
 	pid_t pid = peer_fork(&link);
 
-	ASSERT_LE(0, pid);
 	cuda_start(0);
 	if (!pid) {
 		shareable = receive_fabric(link);
@@ -250,7 +248,6 @@ TEST_F(channel, exporter_gone)
 	int link;
 	pid_t pid = peer_fork(&link);
 
-	ASSERT_LE(0, pid);
 	cuda_start(0);
 	if (!pid) {
 		send_fabric(link, fabric_memory(0, FABRIC));
@@ -273,7 +270,6 @@ TEST_F(channel, no_channel)
 	int link;
 	pid_t pid = peer_fork(&link);
 
-	ASSERT_LE(0, pid);
 	if (!pid) {
 		ASSERT_EQ(1, receive_number(link));
 		ASSERT_EQ(0, setuid(65534));
@@ -308,7 +304,6 @@ TEST_F(channel, other_channel)
 
 	for (i = 0; i < 2; i++) {
 		pids[i] = peer_fork(&links[i]);
-		ASSERT_LE(0, pids[i]);
 		if (!pids[i]) {
 			ASSERT_EQ(1, receive_number(links[i]));
 			ASSERT_EQ(0, setuid(1000 + i));

@@ -84,10 +84,8 @@ static void make_team(struct __test_metadata *_metadata, FIXTURE_DATA(rack) *sel
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastAddDevice(self->handle, self->devices));
 	self->memory = calloc(self->devices, sizeof(*self->memory));
 	ASSERT_NE(NULL, self->memory);
-	for (i = 0; i < self->devices; i++) {
-		self->memory[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(self->handle, 0, self->memory[i], 0, CHUNK, 0));
-	}
+	for (i = 0; i < self->devices; i++)
+		self->memory[i] = new_bound(self->handle, i, CHUNK);
 	self->window = ADDRESS(mapped(self->handle, CHUNK, self->last));
 }
 

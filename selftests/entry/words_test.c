@@ -94,7 +94,7 @@ static int load_of_the_dead(void)
 	struct memcast_view view;
 	int link, fd, done;
 	long number;
-	pid_t peer = peer_fork(&link);
+	pid_t peer = (peer_fork)(&link);
 
 	if (!peer) {
 		prctl(PR_SET_NAME, "the dead rank");

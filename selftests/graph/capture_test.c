@@ -89,8 +89,7 @@ TEST_F(stream, replicas_are_as_without_a_capture)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		members[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
+		members[i] = new_bound(group, i, CHUNK);
 		replicas[i] = mapped(members[i], CHUNK, i);
 	}
 	window = mapped(group, CHUNK, 0);

@@ -194,8 +194,7 @@ TEST_F(stream, replicas_are_as_without_a_graph)
 	int i, k;
 
 	for (i = 0; i < 3; i++) {
-		members[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(group, 0, members[i], 0, CHUNK, 0));
+		members[i] = new_bound(group, i, CHUNK);
 		replicas[i] = mapped(members[i], CHUNK, i);
 	}
 	window = mapped(group, CHUNK, 0);

@@ -262,10 +262,8 @@ TEST_F(kernel, windows_with_host_access_forbidden)
 	ASSERT_EQ(0, setenv("MEMCAST_HOST_ACCESS", "forbid", 1));
 	load_kernels();
 	team = complete_team(2, CHUNK);
-	for (int i = 0; i < 2; i++) {
-		memory[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(team, 0, memory[i], 0, CHUNK, 0));
-	}
+	for (int i = 0; i < 2; i++)
+		memory[i] = new_bound(team, i, CHUNK);
 	at = ADDRESS(mapped(team, CHUNK, 0));
 	second = ADDRESS(mapped(memory[1], CHUNK, 0));
 	ASSERT_OK(LAUNCH("fill", 1, 8, &at, &value));

@@ -342,8 +342,7 @@ TEST_F(kernel, multimem)
 	load_kernels();
 	team = complete_team(2, CHUNK);
 	for (int i = 0; i < 2; i++) {
-		parts[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(team, 0, parts[i], 0, CHUNK, 0));
+		parts[i] = new_bound(team, i, CHUNK);
 		replicas[i] = (void *)mapped(parts[i], CHUNK, i);
 		for (int k = 0; k < 64; k++)
 			replicas[i][k] = k + 1;

@@ -121,10 +121,8 @@ TEST_F(lazy_limit, windows)
 	cuda_start(0);
 	all = complete_team(2, SIZE);
 	leave_room(3);
-	for (i = 0; i < 2; i++) {
-		part[i] = new_memory(i, SIZE);
-		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, SIZE, 0));
-	}
+	for (i = 0; i < 2; i++)
+		part[i] = new_bound(all, i, SIZE);
 	window = mapped(all, SIZE, 0);
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD32(ADDRESS(window), 5, 2 * CHUNK / 4));
 	EXPECT_EQ(0, taken_by_all());
@@ -173,7 +171,6 @@ TEST_F(lazy_limit, words_of_a_touch)
 	int link, status;
 	pid_t pid = peer_fork(&link);
 
-	ASSERT_LE(0, pid);
 	if (!pid) {
 		volatile uint32_t *at;
 		int fd = open(LOG, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -345,7 +342,6 @@ TEST_F(lazy_limit, kill)
 		int link;
 		pid_t pid = peer_fork(&link);
 
-		ASSERT_LE(0, pid);
 		if (!pid) {
 			cuda_start(0);
 			send_number(link, 0);
@@ -414,7 +410,6 @@ TEST_F(lazy_limit, eight_at_once)
 	pid_t pids[8], other;
 
 	other = peer_fork(&bystander);
-	ASSERT_LE(0, other);
 	if (!other) {
 		volatile uint32_t *at;
 
@@ -434,7 +429,6 @@ TEST_F(lazy_limit, eight_at_once)
 	leave_room(40);
 	for (i = 0; i < 8; i++) {
 		pids[i] = peer_fork(&links[i]);
-		ASSERT_LE(0, pids[i]);
 		if (!pids[i])
 			greedy(_metadata, i);
 	}

@@ -132,10 +132,8 @@ TEST_F(lazy, team)
 	uint32_t value = 1;
 	int i;
 
-	for (i = 0; i < 2; i++) {
-		part[i] = new_memory(i, 8 * CHUNK);
-		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, 8 * CHUNK, 0));
-	}
+	for (i = 0; i < 2; i++)
+		part[i] = new_bound(all, i, 8 * CHUNK);
 	window = mapped(all, 8 * CHUNK, 0);
 	first = mapped(part[0], 8 * CHUNK, 0);
 	second = mapped(part[1], 8 * CHUNK, 1);
@@ -222,10 +220,8 @@ TEST_F(lazy, dma_buf_of_a_team)
 	volatile uint32_t *at;
 	int i, fd;
 
-	for (i = 0; i < 2; i++) {
-		part[i] = new_memory(i, 4 * CHUNK);
-		ASSERT_OK(cuMulticastBindMem(all, 0, part[i], 0, 4 * CHUNK, 0));
-	}
+	for (i = 0; i < 2; i++)
+		part[i] = new_bound(all, i, 4 * CHUNK);
 	fd = exported(all);
 	at = mmap(NULL, 4 * CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, at);

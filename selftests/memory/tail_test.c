@@ -189,10 +189,8 @@ TEST_F(tail, window)
 	CUmemGenericAllocationHandle memory[2];
 	volatile uint32_t *replica;
 
-	for (int i = 0; i < 2; i++) {
-		memory[i] = new_memory(i, 4 * CHUNK);
-		ASSERT_OK(cuMulticastBindMem(team, 0, memory[i], 0, 4 * CHUNK, 0));
-	}
+	for (int i = 0; i < 2; i++)
+		memory[i] = new_bound(team, i, 4 * CHUNK);
 	ASSERT_OK(cuMemMap(AT(2), 4 * CHUNK, 0, team, 0));
 	ASSERT_OK(allow(AT(2), 4 * CHUNK, 0, READWRITE));
 	EXPECT_OK(cuMemsetD32(AT(4) - 4, 3, 2));

@@ -80,7 +80,7 @@ static bool start_worker(struct session *s, unsigned int worker)
 {
 	struct answer hello;
 
-	s->pid[worker] = peer_fork(&s->link[worker]);
+	s->pid[worker] = (peer_fork)(&s->link[worker]);
 	if (s->pid[worker])
 		return s->pid[worker] > 0 && receive(s, worker, &hello);
 	for_each(f, s->model.fd)

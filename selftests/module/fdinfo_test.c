@@ -155,8 +155,7 @@ TEST_F(fdinfo, multimem_of_a_team)
 	volatile uint32_t *window, *plain;
 	size_t offset;
 
-	memory = new_memory(0, 2 * CHUNK);
-	ASSERT_OK(cuMulticastBindMem(team, 0, memory, 0, 2 * CHUNK, 0));
+	memory = new_bound(team, 0, 2 * CHUNK);
 	plain = mapped(memory, 2 * CHUNK, 0);
 	window = mapped(team, 2 * CHUNK, 0);
 	view = memcastViewAt(ADDRESS(window), &offset);

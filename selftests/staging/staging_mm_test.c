@@ -97,7 +97,6 @@ TEST_F(staging, fork_shares_the_mapping)
 	sync_fd(self->fd, START | RW);
 	at[0] = 1;
 	child = peer_fork(&link);
-	ASSERT_LE(0, child);
 	if (!child) {
 		EXPECT_EQ(1, at[0]);
 		at[0] = 2;
@@ -139,7 +138,6 @@ TEST_F(staging, killed_within_a_bracket)
 	int link;
 
 	child = peer_fork(&link);
-	ASSERT_LE(0, child);
 	if (!child) {
 		volatile char *at = map_fd(self->fd, BYTES);
 

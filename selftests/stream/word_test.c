@@ -137,9 +137,8 @@ TEST_F(stream, write_value_reaches_every_replica)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		part[i] = new_memory(i, CHUNK);
+		part[i] = new_bound(team, i, CHUNK);
 		plain[i] = mapped(part[i], CHUNK, i);
-		ASSERT_OK(cuMulticastBindMem(team, 0, part[i], 0, CHUNK, 0));
 	}
 	window = mapped(team, CHUNK, 0);
 	ASSERT_OK(cuStreamWriteValue32(self->first, ADDRESS(window + 3), 77, 0));

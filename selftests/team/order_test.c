@@ -16,10 +16,8 @@ FIXTURE_SETUP(order)
 	cuda_start(0);
 	self->team = complete_team(2, CHUNK);
 	self->window = ADDRESS(mapped(self->team, CHUNK, 0));
-	for (i = 0; i < 2; i++) {
-		self->memory[i] = new_memory(i, CHUNK);
-		ASSERT_OK(cuMulticastBindMem(self->team, 0, self->memory[i], 0, CHUNK, 0));
-	}
+	for (i = 0; i < 2; i++)
+		self->memory[i] = new_bound(self->team, i, CHUNK);
 	self->plain = ADDRESS(mapped(self->memory[0], CHUNK, 0));
 	*(volatile uint32_t *)self->plain = 5;
 	ASSERT_EQ(5, *(volatile uint32_t *)self->window);

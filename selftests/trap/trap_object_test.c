@@ -93,7 +93,7 @@ static int imported_team(void)
 	CUmemGenericAllocationHandle own, team;
 	long number;
 	int link, fd;
-	pid_t peer = peer_fork(&link);
+	pid_t peer = (peer_fork)(&link);
 
 	if (!peer) {
 		team = team_of_two();
