@@ -258,4 +258,18 @@ TEST_HELPER int reap_child_(struct __test_metadata *_metadata, pid_t pid)
 	return status;
 }
 
+/* Both sides of a link come here before either goes on. */
+#define handshake(link)					\
+({							\
+	send_number(link, 0);				\
+	receive_number(link);				\
+})
+
+/* Lets a process that waits at its link go on to its end, which is a good one. */
+#define end_peer(link, pid)				\
+({							\
+	send_number(link, 0);				\
+	EXPECT_EQ(0, reap_child(pid));			\
+})
+
 #endif /* MEMCAST_TEST_H */

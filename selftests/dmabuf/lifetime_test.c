@@ -228,12 +228,10 @@ static void happen(struct __test_metadata *_metadata, FIXTURE_DATA(lifetime) *se
 
 	switch (event) {
 	case EXPORTER_EXITS:
-		send_number(self->exporter, 0);
-		EXPECT_EQ(0, reap_child(self->exporter_pid));
+		end_peer(self->exporter, self->exporter_pid);
 		break;
 	case IMPORTER_EXITS:
-		send_number(self->importer, 0);
-		EXPECT_EQ(0, reap_child(self->importer_pid));
+		end_peer(self->importer, self->importer_pid);
 		break;
 	case FD_CLOSED:
 		ASSERT_EQ(0, close(self->fd));

@@ -135,8 +135,7 @@ static void look_on(struct __test_metadata *_metadata, int link, enum meeting ho
 	at = ADDRESS(mapped(theirs, CHUNK, 0));
 	ASSERT_OK(cuMemsetD32(at, 5, 16));
 	EXPECT_EQ(5, *(volatile uint32_t *)at);
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 
 	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
 	EXPECT_EQ(SIGBUS, try_store((void *)at, 1));
@@ -154,8 +153,7 @@ static void look_on(struct __test_metadata *_metadata, int link, enum meeting ho
 	/* calls without a context still succeed, so the process can free the lost memory */
 	EXPECT_OK(cuMemUnmap(at, CHUNK));
 	EXPECT_OK(cuMemRelease(theirs));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	_exit(_metadata->exit_code);
 }
 
@@ -182,13 +180,11 @@ TEST_F(lost, memory)
 		ASSERT_EQ(0, host_lose(&self->host));
 		/* the importer still holds the memory */
 		EXPECT_FALSE(pool_is_full(self->host.first + 1));
-		send_number(other, 0);
-		receive_number(other);
+		handshake(other);
 		EXPECT_TRUE(pool_is_full(self->host.first + 1));
 		send_number(other, 0);
 		EXPECT_EQ(0, reap_child(pid)) TH_LOG("meeting %u", how);
-		send_number(link, 0);
-		EXPECT_EQ(0, reap_child(lost));
+		end_peer(link, lost);
 		ASSERT_EQ(0, host_return(&self->host));
 	}
 }
@@ -240,8 +236,7 @@ TEST_F(lost, members)
 		ASSERT_EQ(0, host_enter(&self->host, self->host.number));
 		cuda_start(0);
 		bind_two(import_received(later));
-		send_number(later, 0);
-		receive_number(later);
+		handshake(later);
 		_exit(_metadata->exit_code);
 	}
 	pid = fork_victim(&link);
@@ -250,8 +245,7 @@ TEST_F(lost, members)
 		join_two(team);
 		send_number(link, 0);
 		bind_two(team);
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		_exit(_metadata->exit_code);
 	}
 	ASSERT_EQ(0, host_enter(&self->host, 0));
@@ -277,8 +271,7 @@ TEST_F(lost, members)
 	EXPECT_EQ(0, replicas_with(&view, 3));
 	EXPECT_OK(cuMemcpyDtoH(&word, window, sizeof(word)));
 	EXPECT_EQ(4, word);
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 
 	/* the lost devices are still members: after the return, a new process there binds again */
 	ASSERT_EQ(0, host_return(&self->host));
@@ -288,8 +281,7 @@ TEST_F(lost, members)
 	EXPECT_EQ(2, __builtin_popcount(replicas_with(&view, 0)));
 	EXPECT_OK(cuMemsetD32(window, 5, 1));
 	EXPECT_EQ(15, replicas_with(&view, 5));
-	send_number(later, 0);
-	EXPECT_EQ(0, reap_child(next));
+	end_peer(later, next);
 }
 
 /*
@@ -332,8 +324,7 @@ TEST_F(lost, teams_of_its_making)
 		EXPECT_OK(cuMemsetD32(window[i], 4, 1));
 		EXPECT_EQ(4, *(volatile uint32_t *)window[i]);
 	}
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 }
 
 /* A process with /dev/memcast is on no host, but loses its memory on a lost host's devices. */

@@ -69,8 +69,7 @@ static void be_lost(struct __test_metadata *_metadata, int link)
 	ASSERT_OK(cuStreamCreate(&stream, 0));
 	*(volatile uint32_t *)at = 1;
 	*(volatile uint32_t *)plain = 1;
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 
 	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
 	EXPECT_EQ(SIGBUS, try_store((void *)at, 2));
@@ -89,14 +88,12 @@ static void be_lost(struct __test_metadata *_metadata, int link)
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED,
 				   raw_library_fd(), 0));
 	EXPECT_EQ(EHOSTDOWN, errno);
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	/* the host has returned, but this process stays lost */
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuMemCreate(&again, CHUNK, &prop, 0));
 	EXPECT_EQ(SIGBUS, try_load((void *)at, &word));
 	EXPECT_EQ(SIGBUS, try_load((void *)plain, &word));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	_exit(_metadata->exit_code);
 }
 
@@ -146,15 +143,12 @@ TEST_F(lost, own_processes)
 	/* the process has not ended, but holds no memory */
 	EXPECT_EQ(device_bytes(device, "pool_bytes"), device_bytes(device, "free_bytes"));
 	EXPECT_EQ(0, stat_of("memories"));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	open_lost(_metadata, self);
 	ASSERT_EQ(0, host_return(&self->host));
 	open_returned(_metadata, self);
-	send_number(link, 0);
-	receive_number(link);
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	handshake(link);
+	end_peer(link, pid);
 }
 
 /* A process that loads from its lost memory ends by SIGBUS, with the reason on stderr. */
@@ -172,8 +166,7 @@ TEST_F(lost, words_of_a_signal)
 		dup2(out[1], STDERR_FILENO);
 		at = mapped(new_memory(0, CHUNK), CHUNK, 0);
 		*at = 1;
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		_exit((int)*at);
 	}
 	close(out[1]);
@@ -250,8 +243,7 @@ static void expect_lost_event(struct __test_metadata *_metadata, CUevent event, 
 {
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuEventRecord(event, NULL));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuEventDestroy(event));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	_exit(_metadata->exit_code);
 }
 
@@ -284,8 +276,7 @@ static void ask_about_event(struct __test_metadata *_metadata, CUevent event, in
 static void ask_after_loss(struct __test_metadata *_metadata, CUevent event, int link)
 {
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	EXPECT_CU(CUDA_ERROR_UNKNOWN, cuEventQuery(event));
 	expect_lost_event(_metadata, event, link);
 }
@@ -326,8 +317,7 @@ TEST_F(lost, events_of_processes)
 	receive_number(link);
 	receive_number(other);
 	send_number(link, 0);
-	send_number(other, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(other, pid);
 	EXPECT_EQ(0, reap_child(opener));
 	ASSERT_EQ(0, host_return(&self->host));
 }
@@ -366,8 +356,7 @@ TEST_F(lost, heaps_that_last)
 		ASSERT_EQ(0, RAW(device, BLOCK_MAP, map));
 		at = (volatile uint32_t *)(uintptr_t)map.out_address;
 		*at = 7;
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		EXPECT_EQ(0, try_load(at, &word));
 		EXPECT_EQ(7, word);
 		EXPECT_EQ(0, try_store(at, 8));
@@ -375,8 +364,7 @@ TEST_F(lost, heaps_that_last)
 	}
 	receive_number(link);
 	ASSERT_EQ(0, host_lose(&self->host));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	ASSERT_EQ(0, host_return(&self->host));
 }
 
@@ -411,8 +399,7 @@ TEST_F(lost, dmabufs)
 	EXPECT_EQ(SIGBUS, try_store(memory, 2));
 	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
 	EXPECT_EQ(SIGBUS, try_store(replicas + 1, 2));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	ASSERT_EQ(0, host_return(&self->host));
 	EXPECT_EQ(SIGBUS, try_load(memory, &word));
 	EXPECT_EQ(SIGBUS, try_load(replicas, &word));
@@ -484,8 +471,7 @@ TEST_F(lost, dmabufs_of_drivers)
 	}
 	EXPECT_EQ(0, importer_read(device, id[1], MEMCAST_IMPORTER_VMAP, 0, &word, sizeof(word)));
 	EXPECT_EQ(0, word);
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	ASSERT_EQ(0, host_return(&self->host));
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(-EHOSTDOWN,

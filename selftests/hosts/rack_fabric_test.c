@@ -156,8 +156,7 @@ static void barrier(struct __test_metadata *_metadata, const struct rank *rank, 
 	unsigned int i;
 
 	if (rank->number) {
-		send_number(links[0], 0);
-		receive_number(links[0]);
+		handshake(links[0]);
 		return;
 	}
 	for (i = 1; i < rank->ranks; i++)

@@ -52,8 +52,7 @@ TEST_F(hosts, smi)
 		EXPECT_EQ(self->each, ask_smi(0, &line));
 		EXPECT_EQ(0, line.seen);
 		EXPECT_EQ(0, line.teams);
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		_exit(_metadata->exit_code);
 	}
 	RECEIVE_VALUE(link, shareable);
@@ -61,21 +60,17 @@ TEST_F(hosts, smi)
 		ASSERT_OK(cuMemImportFromShareableHandle(&team, &shareable, FABRIC));
 		ASSERT_OK(cuMulticastAddDevice(team, 0));
 		new_memory(0, 2 * CHUNK);
-		send_number(other, 0);
-		receive_number(other);
+		handshake(other);
 		EXPECT_EQ(self->each, ask_smi(0, &line));
 		EXPECT_EQ(0, line.host);
 		EXPECT_EQ(4, line.seen);
 		EXPECT_EQ(1, line.teams);
-		send_number(other, 0);
-		receive_number(other);
+		handshake(other);
 		_exit(_metadata->exit_code);
 	}
 	receive_number(other);
-	send_number(other, 0);
-	receive_number(other);
-	send_number(link, 0);
-	receive_number(link);
+	handshake(other);
+	handshake(link);
 
 	/* all devices of the rack, by the machine's numbers */
 	for (device = 0; device < self->machine; device++) {

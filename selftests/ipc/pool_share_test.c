@@ -181,8 +181,7 @@ TEST_F(pools, of_two_processes)
 		send_fd(link, fd);
 		receive_number(link);
 		EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		_exit(_metadata->exit_code);
 	}
 	cuda_start(1);
@@ -192,10 +191,8 @@ TEST_F(pools, of_two_processes)
 	ASSERT_OK(cuMemPoolImportPointer(&block, pool, &self->data));
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)(block + 996));
 	*(volatile uint32_t *)block = 0x5678;
-	send_number(link, 0);
-	receive_number(link);
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	handshake(link);
+	end_peer(link, pid);
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)block);
 	EXPECT_EQ(device_bytes(0, "pool_bytes") - (long)CHUNK, device_bytes(0, "free_bytes"));
 	/* with the memory gone, no block can be imported any more */

@@ -35,11 +35,9 @@ static void in_a_group(struct __test_metadata *_metadata, const char *group)
 		ASSERT_EQ(0, write_in(group, "cgroup.procs", "0"));
 		cuda_start(0);
 		at = mapped(imported(receive_fd(link)), SIZE, 0);
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		ASSERT_OK(cuMemsetD8(ADDRESS(at), 1, 4 * CHUNK));
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuMemsetD8(ADDRESS(at) + 4 * CHUNK, 1,
 							       12 * CHUNK));
 		/* each processor keeps charges of up to 64 pages for the cgroup: 4 MiB, of 64 KiB */
@@ -47,8 +45,7 @@ static void in_a_group(struct __test_metadata *_metadata, const char *group)
 			signal = try_store(at + chunk * (CHUNK / 4), 1);
 		EXPECT_EQ(SIGBUS, signal);
 		EXPECT_EQ(1, *at & 0xff);
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		exit(_metadata->exit_code);
 	}
 	cuda_start(0);
@@ -56,18 +53,15 @@ static void in_a_group(struct __test_metadata *_metadata, const char *group)
 	send_fd(link, fd);
 	receive_number(link);
 	before = charged(group);
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	TH_LOG("4 chunks touched: %ld KiB more in the cgroup", (charged(group) - before) >> 10);
 	EXPECT_LE((long)(4 * CHUNK), charged(group) - before);
 	EXPECT_TAKEN(4, 0);
 	ASSERT_EQ(0, write_in(group, "memory.max", "24M"));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	/* a process outside of the full cgroup still gets chunks */
 	EXPECT_EQ(0, try_store(mapped(imported(fd), SIZE, 0) + FREE * (CHUNK / 4), 1));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	close(fd);
 	peer_close(link);
 }

@@ -251,8 +251,7 @@ TEST_F(lazy_limit, share_of_a_user)
 	/* 3 + 3 + 5 + 1 of 16 are taken */
 	EXPECT_EQ(4, chunks_got(_metadata));
 	for (unsigned int i = 0; i < ARRAY_SIZE(tries); i++) {
-		send_number(links[i], 0);
-		EXPECT_EQ(0, reap_child(pids[i]));
+		end_peer(links[i], pids[i]);
 	}
 	ASSERT_EQ(0, set_limit("lazy_user_mib", 6));
 	send_number(link, 0);
@@ -285,8 +284,7 @@ TEST_F(lazy_limit, memory_of_another_user)
 		  cuMemsetD32(ADDRESS(mapped(handle, SIZE, 0)), 1, 4 * CHUNK / 4));
 	read_file(text, sizeof(text), LOG);
 	EXPECT_SAYS(text, "the owner's memories have taken 0 of 6 MiB");
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(owner));
+	end_peer(link, owner);
 	peer_close(link);
 }
 
@@ -417,8 +415,7 @@ TEST_F(lazy_limit, eight_at_once)
 		at = mapped(new_memory(0, SIZE), SIZE, 0);
 		for (i = 0; i < 4; i++)
 			at[i * (CHUNK / 4)] = i + 1;
-		send_number(bystander, 0);
-		receive_number(bystander);
+		handshake(bystander);
 		/* the bystander keeps the chunks that it has */
 		for (i = 0; i < 4; i++)
 			EXPECT_EQ(i + 1, (int)at[i * (CHUNK / 4)]);
@@ -436,8 +433,7 @@ TEST_F(lazy_limit, eight_at_once)
 		EXPECT_EQ(0, reap_child(pids[i]));
 		peer_close(links[i]);
 	}
-	send_number(bystander, 0);
-	EXPECT_EQ(0, reap_child(other));
+	end_peer(bystander, other);
 	peer_close(bystander);
 }
 

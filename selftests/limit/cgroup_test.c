@@ -112,8 +112,7 @@ TEST_F(cgroup, freezes_a_call_that_waits)
 	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "1"));
 	EXPECT_TRUE(comes_true(cgroup_says(&self->cgroup, "cgroup.events", "frozen 1")));
 	ASSERT_EQ(0, write_in(self->cgroup.path, "cgroup.freeze", "0"));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(self->child));
+	end_peer(link, self->child);
 	self->child = 0;
 }
 
@@ -143,8 +142,7 @@ TEST_F(cgroup, waits_do_not_look_at_the_clock)
 	ASSERT_EQ(0, clock_gettime(CLOCK_MONOTONIC, &later));
 	before.tv_sec += later.tv_sec - up.tv_sec + 1;
 	ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &before));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(self->child));
+	end_peer(link, self->child);
 	self->child = 0;
 
 	ASSERT_EQ(0, RAW(device, TEAM_CREATE, create));

@@ -74,8 +74,7 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_LT(16 * MIB, take_all_memory(self->device));
 	EXPECT_SAYS(self->reason, "host_max_mib");
 	for (i = 0; i < 3; i++) {
-		send_number(links[i], 0);
-		EXPECT_EQ(0, reap_child(pids[i]));
+		end_peer(links[i], pids[i]);
 	}
 	EXPECT_TRUE(gone(USER));
 }
@@ -100,8 +99,7 @@ TEST_F(limit, share_of_a_namespace)
 		SKIP(return, "users may have no namespaces of their own");
 	EXPECT_LE(16 * MIB - CLOSE, taken_by(USER));
 	EXPECT_EQ(-1, taken_by(65534));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 }
 
 static int export_heaps(struct __test_metadata *_metadata)
@@ -156,8 +154,7 @@ static void counted(struct __test_metadata *_metadata,
 	least = receive_number(link);
 	EXPECT_LT(0, least);
 	EXPECT_LE(least, taken_by(USER));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	EXPECT_TRUE(gone(USER));
 }
 
@@ -193,13 +190,11 @@ TEST_F(limit, words)
 		/* after a free there is room again */
 		EXPECT_OK(cuMemFreeHost(pointer[devices - 1]));
 		EXPECT_OK(cuMemAllocHost(&pointer[devices - 1], 2 * MIB));
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		exit(0);
 	}
 	receive_number(link);
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	peer_close(link);
 	unlink("/tmp/limit.log");
 
@@ -267,8 +262,7 @@ TEST_F(limit, every_command)
 		EXPECT_TRUE(error == ENOTSUP || taken_by(USER) > limit * MIB / 3) {
 			TH_LOG("%s: %ld bytes", what->name, taken_by(USER));
 		}
-		send_number(link, 0);
-		EXPECT_EQ(0, reap_child(pid));
+		end_peer(link, pid);
 		peer_close(link);
 		EXPECT_TRUE(gone(USER));
 	}
@@ -345,15 +339,13 @@ TEST_F(limit, staging_pages)
 		EXPECT_EQ(0, try_store(at, 7));
 		EXPECT_EQ(7, at[0]);
 		EXPECT_EQ(TAKE_PAGE, at[TAKE_PAGE / 4]);
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		EXPECT_EQ(0, try_store(at + i / 4, 1));
 		exit(0);
 	}
 	receive_number(link);
 	ASSERT_EQ(0, set_limit("host_user_mib", 17));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 }
 
 /* The importer is charged for the page table that another driver makes for a memcast device. */

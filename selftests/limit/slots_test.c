@@ -121,12 +121,10 @@ TEST_F(slots, share_of_a_user)
 	ASSERT_EQ(0, set_limit("team_slots", 8));
 
 	/* slots come back with the process that made the teams */
-	send_number(links[0], 0);
-	EXPECT_EQ(0, reap_child(pids[0]));
+	end_peer(links[0], pids[0]);
 	EXPECT_EQ(4, bind_all(self->device));
 	for (i = 1; i < 4; i++) {
-		send_number(links[i], 0);
-		EXPECT_EQ(0, reap_child(pids[i]));
+		end_peer(links[i], pids[i]);
 	}
 }
 
@@ -170,8 +168,7 @@ TEST_F(slots, of_the_maker)
 	bind.team = import.out_handle;
 	bind.memory = memory.out_handle;
 	ASSERT_EQ(0, RAW(self->device, BIND_MEMORY, bind));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(pid));
+	end_peer(link, pid);
 	close(import.fd);
 }
 

@@ -302,8 +302,7 @@ TEST_F(share, incomplete_team)
 		seen = new_memory(1, CHUNK);
 		*mapped(seen, CHUNK, 1) = 5;
 		ASSERT_OK(cuMulticastBindMem(handle, 0, seen, 0, CHUNK, 0));
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		_exit(0);
 	}
 	cuda_start(0);
@@ -314,8 +313,7 @@ TEST_F(share, incomplete_team)
 	receive_number(link);
 	ASSERT_OK(memcastViewCreate(&view, handle, 0, CHUNK));
 	EXPECT_EQ(5, *mapped(handle, CHUNK, 0));
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(peer));
+	end_peer(link, peer);
 	/* the member's process has died, so the team has no binding any more */
 	EXPECT_EQ(SIGBUS, try_load(view.replica[0], NULL));
 	EXPECT_EQ(SIGBUS, try_load(view.replica[1], NULL));

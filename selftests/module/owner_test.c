@@ -207,8 +207,7 @@ TEST_F(owner, table_is_its_users)
 		}
 		send_fd(reader, receive_fd(owner));
 		EXPECT_EQ(cases[i].sees, receive_number(reader)) TH_LOG("case %u", i);
-		send_number(owner, 0);
-		EXPECT_EQ(0, reap_child(pids[0]));
+		end_peer(owner, pids[0]);
 		EXPECT_EQ(0, reap_child(pids[1]));
 		peer_close(owner);
 		peer_close(reader);

@@ -56,8 +56,7 @@ static void live(struct __test_metadata *_metadata, int rank, int fd, int link,
 	/* the next bind works, and its memory gets what is stored to the window */
 	ASSERT_OK(cuMulticastBindMem(team, CHUNK, own, CHUNK, CHUNK, 0));
 	ASSERT_OK(cuMemsetD32(ADDRESS(window) + CHUNK, rank + 1, 1));
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	_exit(0);
 }
 
@@ -107,8 +106,7 @@ static void one_round(struct __test_metadata *_metadata, uint32_t *stop, int cli
 	for (i = 0; i < RANKS; i++) {
 		if (i == victim)
 			continue;
-		send_number(links[i], 0);
-		EXPECT_EQ(0, reap_child(pid[i]));
+		end_peer(links[i], pid[i]);
 		clients--;
 		EXPECT_EQ(clients, stat_settled("clients", clients));
 		EXPECT_EQ(device_bytes(i, "pool_bytes"), device_bytes(i, "free_bytes"));

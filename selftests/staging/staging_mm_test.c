@@ -101,14 +101,12 @@ TEST_F(staging, fork_shares_the_mapping)
 		EXPECT_EQ(1, at[0]);
 		at[0] = 2;
 		at[PAGE] = 3;
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		/* the parent has ended its bracket: new stores of the child are noticed, too */
 		at[0] = 4;
 		at[2 * PAGE] = 5;
 		EXPECT_EQ(0, dma_buf_sync(self->fd, END | RW));
-		send_number(link, 0);
-		receive_number(link);
+		handshake(link);
 		at[3 * PAGE] = 6;
 		_exit(_metadata->exit_code != KSFT_PASS);
 	}
@@ -116,13 +114,11 @@ TEST_F(staging, fork_shares_the_mapping)
 	sync_fd(self->fd, END | RW);
 	EXPECT_ALL(2, 0);
 	EXPECT_ALL(3, PAGE);
-	send_number(link, 0);
-	receive_number(link);
+	handshake(link);
 	EXPECT_ALL(4, 0);
 	EXPECT_ALL(5, 2 * PAGE);
 	at[4 * PAGE] = 7;
-	send_number(link, 0);
-	EXPECT_EQ(0, reap_child(child));
+	end_peer(link, child);
 	/* the child's death broadcasts all, early for the parent's stores, and loses nothing */
 	EXPECT_ALL(6, 3 * PAGE);
 	at[4 * PAGE + 1] = 8;
