@@ -17,9 +17,7 @@ FIXTURE(dmabuf)
 	char unused;
 };
 
-FIXTURE_SETUP(dmabuf)
-{
-}
+FIXTURE_SETUP(dmabuf) { }
 NOTHING_LEFT(dmabuf)
 
 #define DMA_BUF_FD	CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD

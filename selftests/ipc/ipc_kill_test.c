@@ -14,9 +14,7 @@ FIXTURE(ipc_kill)
 	uint32_t stop;
 };
 
-FIXTURE_SETUP(ipc_kill)
-{
-}
+FIXTURE_SETUP(ipc_kill) { }
 NOTHING_LEFT(ipc_kill)
 
 /*

@@ -22,9 +22,7 @@ FIXTURE(ipc)
 	CUipcMemHandle handle;
 };
 
-FIXTURE_SETUP(ipc)
-{
-}
+FIXTURE_SETUP(ipc) { }
 NOTHING_LEFT(ipc)
 
 /* Starts a process that exports a block of @bytes, and then does what its link says. */

@@ -158,9 +158,7 @@ FIXTURE(pools)
 	CUmemPoolPtrExportData data;
 };
 
-FIXTURE_SETUP(pools)
-{
-}
+FIXTURE_SETUP(pools) { }
 NOTHING_LEFT(pools)
 
 /* An imported block outlives its exporter. */

@@ -22,9 +22,7 @@ FIXTURE(host)
 	char unused;
 };
 
-FIXTURE_SETUP(host)
-{
-}
+FIXTURE_SETUP(host) { }
 NOTHING_LEFT(host)
 
 static CUresult create(CUmemGenericAllocationHandle *handle, CUmemLocationType type,

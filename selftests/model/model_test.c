@@ -40,9 +40,7 @@ FIXTURE(model)
 {
 };
 
-FIXTURE_SETUP(model)
-{
-}
+FIXTURE_SETUP(model) { }
 NOTHING_LEFT(model)
 
 static uint32_t any(struct session *s, uint32_t below)

@@ -20,9 +20,7 @@ FIXTURE(kill)
 	uint32_t stop;
 };
 
-FIXTURE_SETUP(kill)
-{
-}
+FIXTURE_SETUP(kill) { }
 NOTHING_LEFT(kill)
 
 /* A rank's life, from its first call until it is told to stop, or killed */

@@ -54,9 +54,7 @@ FIXTURE_VARIANT_ADD(revoke, replica_unbound) { .rounds = 4000, };
 FIXTURE_VARIANT_ADD(revoke, window_unbound) { .rounds = 1000, .window = true, };
 FIXTURE_VARIANT_ADD(revoke, replica_memory_ends) { .rounds = 1000, .by_release = true, };
 
-FIXTURE_SETUP(revoke)
-{
-}
+FIXTURE_SETUP(revoke) { }
 NOTHING_LEFT(revoke)
 
 /*
@@ -165,9 +163,7 @@ FIXTURE(threads)
 	char unused;
 };
 
-FIXTURE_SETUP(threads)
-{
-}
+FIXTURE_SETUP(threads) { }
 NOTHING_LEFT(threads)
 
 struct racer {

@@ -13,9 +13,7 @@ FIXTURE(ipc_event_kill)
 	uint32_t stop;
 };
 
-FIXTURE_SETUP(ipc_event_kill)
-{
-}
+FIXTURE_SETUP(ipc_event_kill) { }
 NOTHING_LEFT(ipc_event_kill)
 
 static void play(struct __test_metadata *_metadata, void *shared, unsigned int me,

@@ -14,9 +14,7 @@ FIXTURE(ipc_event)
 	CUipcEventHandle handle;
 };
 
-FIXTURE_SETUP(ipc_event)
-{
-}
+FIXTURE_SETUP(ipc_event) { }
 NOTHING_LEFT(ipc_event)
 
 enum asked { RECORD, OPEN_GATE, CLOSE_GATE, DESTROY, AGAIN, END };

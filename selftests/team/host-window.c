@@ -306,9 +306,7 @@ FIXTURE_VARIANT_ADD(moment, access_set)
 	call_access_set, true, true,
 };
 
-FIXTURE_SETUP(moment)
-{
-}
+FIXTURE_SETUP(moment) { }
 
 FIXTURE_TEARDOWN(moment)
 {

@@ -19,9 +19,7 @@ FIXTURE(multi)
 	struct meeting meeting;
 };
 
-FIXTURE_SETUP(multi)
-{
-}
+FIXTURE_SETUP(multi) { }
 NOTHING_LEFT(multi)
 
 struct rank {

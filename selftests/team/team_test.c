@@ -191,9 +191,7 @@ FIXTURE_VARIANT_ADD(waiting, bind_memory) { .blocked = bind_memory, };
 FIXTURE_VARIANT_ADD(waiting, bind_address) { .blocked = bind_address, };
 FIXTURE_VARIANT_ADD(waiting, map_window) { .blocked = map_window, };
 
-FIXTURE_SETUP(waiting)
-{
-}
+FIXTURE_SETUP(waiting) { }
 NOTHING_LEFT(waiting)
 
 /* A team of two whose first member, device 0, this process adds */
