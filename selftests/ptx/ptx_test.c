@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Kernels that run from their PTX: launches, waiting, windows, faults. */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <signal.h>
