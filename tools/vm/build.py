@@ -3,7 +3,7 @@
 import os
 from subprocess import DEVNULL, PIPE, STDOUT, Popen
 
-from vm.host import die, lock, read, save, write
+from vm.host import die, lock, read, remove, save, write
 
 def find_kernel(machine):
     """Finds the kernel: sets .vmlinuz, .release, .modules (may be empty), and .kdir or .kernel."""
@@ -53,8 +53,6 @@ def ensure_built(machine):
     os.makedirs(place.build, exist_ok=True)
     if not place.installed and is_built(machine, made, goals + own):
         return
-    begun = machine.temp + "/made"  # of the time when the build begins
-    save(begun, "")
     held = lock(place.build + "/lock")
     if held is None:
         die(f"{place.build}/lock cannot be written")
@@ -66,9 +64,14 @@ def ensure_built(machine):
         calls = [goals + own + last]
         if machine.sysroot:  # programs that run on this computer by a make of its own
             calls = [own, [*goals, "ARCH=" + machine.processors.arch, *last]]
-        if any(make(place, words) for words in calls):
-            die("building failed; mend the errors above")
-        os.replace(begun, made)
+        begun = f"{made}.{os.getpid()}"  # of the time when the build begins
+        save(begun, "")
+        try:
+            if any(make(place, words) for words in calls):
+                die("building failed; mend the errors above")
+            os.replace(begun, made)
+        finally:
+            remove(begun)
     os.close(held)
 
 def make(place, words):

@@ -44,6 +44,14 @@ def save(file, text):
     with open(file, "w", encoding="utf-8", errors="surrogateescape", newline="") as opened:
         opened.write(text)
 
+def remove(*files):
+    """Removes those of the files that are there."""
+    for file in files:
+        try:
+            os.unlink(file)
+        except FileNotFoundError:
+            pass
+
 def lock(file, how=fcntl.LOCK_EX):
     """Return: the fd of a file, locked; None: another process has it, or it cannot be opened"""
     try:
@@ -52,6 +60,8 @@ def lock(file, how=fcntl.LOCK_EX):
         return None
     try:
         fcntl.flock(fd, how)
+        if not how & fcntl.LOCK_SH:
+            os.utime(fd)  # it is in use, so it is not old
     except BlockingIOError:
         os.close(fd)
         return None
@@ -69,8 +79,11 @@ class Place:
                         if name not in ("MAKEFLAGS", "MAKELEVEL")}
         self.environ["LC_ALL"] = "C"
         pwd = self.given.get("PWD", "")  # the name that the shell has for the current folder
-        self.cwd = pwd if os.path.abspath(pwd) == pwd and os.path.realpath(pwd) == os.getcwd() \
-            else os.getcwd()
+        try:
+            cwd = os.getcwd()
+        except OSError:  # it was removed
+            cwd = "/"
+        self.cwd = pwd if os.path.abspath(pwd) == pwd and os.path.realpath(pwd) == cwd else cwd
         self.here, self.cache = here, cache  # here is memcast-vm itself
         self.kernel_program = here + "/memcast-kernel"
         self.top = os.path.dirname(here)
@@ -83,9 +96,9 @@ class Place:
     def run(self, *words, **how):
         """Runs a program to its end. Return: its status, and with stdout=-1 what it wrote there"""
         from subprocess import Popen
-        with Popen(words, encoding="utf-8", errors="surrogateescape",
-                   **{"env": self.environ, **how}) as program:  # waits even if a signal says exit
-            text = program.stdout.read() if program.stdout else ""
+        with Popen(words, **{"env": self.environ, **how}) as program:
+            # this waits even if a signal says exit
+            text = os.fsdecode(program.stdout.read()) if program.stdout else ""
             status = program.wait()
         return (status if status >= 0 else 128 - status), text
 

@@ -61,6 +61,7 @@ class Machine:
         self.reuse_folder = None  # with files of this machine, which --reuse has started
         self.terminal = None  # what the terminal was set to
         self.input = True  # may the program read this process's input?
+        self.client = None  # with --reuse: the process that runs the program in another machine
         self.asked = False  # the program has got a SIGINT
         self.ends = False  # a signal has ended this run
         self.started = 0.0  # when the first attempt to boot began
@@ -142,7 +143,7 @@ class Machine:
             self.settings += ["error_tty="] * os.isatty(2)
         # Only a process group in the foreground of a terminal may read from it.
         group, _, _, foreground = read("/proc/self/stat").rpartition(")")[2].split()[2:6]
-        if os.isatty(0) and os.isatty(1) and group == foreground:
+        if not options.icount and os.isatty(0) and os.isatty(1) and group == foreground:
             from termios import tcgetattr
             self.terminal = tcgetattr(0)
             os.mkfifo(self.temp + "/keys")
@@ -287,7 +288,8 @@ class Machine:
                 ("start", f"booting linux {self.release}"), ("exit signal", None),
                 ("end", "the program has ended; unloading memcast.ko, looking for what is left")]:
             begun = monotonic()
-            while not set(words.split()) & {*self.status(), *["init"] * self.booted()}:
+            while not (self.booted() if words == "init" else
+                       set(words.split()) & set(self.status())):
                 if text and not verbose and monotonic() - begun > 2:
                     say(text)
                     text = None
@@ -332,7 +334,9 @@ class Machine:
 def set_signals(machine):
     """Ends the run when a signal says so; a SIGINT goes to the program first."""
     def ends(number, frame):
-        if not machine.ends:
+        if machine.client:
+            machine.client.send_signal(number)
+        elif not machine.ends:
             machine.ends = True
             sys.exit(130 if number in (SIGINT, SIGUSR1) else 143)
 

@@ -147,7 +147,10 @@ class Options:
                           **{name: [] for name in LISTS})
         self.command = words = list(words)
         while words and words[0].startswith("-"):
-            if words[0].startswith("--") and "=" in words[0]:
+            name, equals, _ = words[0].partition("=")
+            if name.startswith("--") and equals:
+                if self.known.get(name) == "":
+                    die(f"{name} takes no value; see {ME} --help")
                 words[:1] = words[0].split("=", 1)
             word, value = words.pop(0), True
             if word == "--":
@@ -220,6 +223,11 @@ class Options:
             die("--icount: such a machine runs one program only")
         if self.keep_log and self.reuse:
             die("--keep-log is not for --reuse: one log is of many programs")
+        if self.keep_log:
+            try:
+                open(self.keep_log, "ab").close()
+            except OSError as error:
+                die(f"--keep-log: {self.keep_log} cannot be written: {error.strerror}")
         if len(self.rw) > 16:
             die("--rw and --out: 16 folders at most")
         for folder in self.out:

@@ -22,8 +22,15 @@ def contains(file, *texts):
     """Has a file all of these texts?"""
     if not is_readable(file) or not os.path.getsize(file):
         return False
-    with open(file, "rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as data:
-        return all(data.find(text) >= 0 for text in texts)
+    try:
+        with open(file, "rb") as opened:
+            try:
+                data = mmap(opened.fileno(), 0, access=ACCESS_READ)
+            except (OSError, ValueError):  # sysfs does not map files, nor do others
+                data = opened.read()
+            return all(data.find(text) >= 0 for text in texts)
+    except OSError:
+        return False
 
 def write_archive(file, mode, entries):
     """Writes a cpio archive, "newc": @entries have a mode, and contents or a path, by name"""
@@ -36,10 +43,11 @@ def write_archive(file, mode, entries):
         for count, name in enumerate([*sorted(entries), "TRAILER!!!"], 1):
             kind, data = entries.get(name, (0, b""))
             if isinstance(data, str):
+                if os.path.getsize(data) >> 32:
+                    die(f"/{name} is too large for the machine's memory;"
+                        " --host has it without a copy")
                 with open(data, "rb") as opened:
                     data = opened.read()
-            if len(data) >> 32:
-                die(f"/{name} is too large for the machine's memory; --host has it without a copy")
             path = os.fsencode(name) + b"\0"
             numbers = (count, kind, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path), 0)
             head = b"070701" + b"".join(b"%08X" % number for number in numbers) + path
@@ -297,9 +305,10 @@ def compile_ahead(machine):
         return
     # what was not compiled to its end is tried again; a link that another user made is not followed
     if not place.run(compiler, "--quiet", "--progress", "--seconds", "120", *target, *files,
-                     env=environ, stdout=2)[0] and os.stat(folder).st_uid == os.geteuid():
-        try:
-            os.close(os.open(done, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+                     env=environ, stdout=2)[0]:
+        try:  # a program without kernels has made no folder
+            if os.stat(folder).st_uid == os.geteuid():
+                os.close(os.open(done, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         except OSError:
             pass
 

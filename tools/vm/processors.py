@@ -96,7 +96,8 @@ def kvm_works(machine):
             "-cpu", "host", "-m", "512", "-initrd", probe, "-append",
             machine.words.replace("panic=-1", "panic=0"),
             stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)[0]
-        save(verdict, "yes\n" if status == kind.passed else "no\n")
+        save(f"{verdict}.{os.getpid()}", "yes\n" if status == kind.passed else "no\n")
+        os.replace(f"{verdict}.{os.getpid()}", verdict)
         say(f"KVM: {read(verdict).strip()}")
     return read(verdict).strip() == "yes"
 

@@ -6,7 +6,7 @@ from binascii import crc32
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH
 from time import sleep, time
 
-from vm.host import ME, die, lock, read, save, say, write
+from vm.host import ME, die, lock, read, remove, save, say, write
 from vm.options import Options
 
 KEPT = 8 * 86400  # seconds for which files of a machine that was killed are kept
@@ -153,11 +153,6 @@ def lock_kept(file, how=LOCK_EX):
             return fd
         os.close(fd)
 
-def remove(*files):
-    """Removes those of the files that are there."""
-    for file in filter(os.path.lexists, files):
-        os.unlink(file)
-
 def forget(machine):
     """Removes the files of a machine that ends, but for a log with messages for the next run."""
     # If another machine has the name already, or is about to, the files are that machine's.
@@ -195,8 +190,12 @@ class Shared:
         """Removes old files whose machine was killed, or for whose log nobody asked."""
         for entry in os.scandir(os.path.dirname(self.file)):
             name, _, kind = entry.name.rpartition(".")
-            if kind in ("key", "folder", "lock", "log", "starting") and \
-               entry.is_file(follow_symlinks=False) and time() - entry.stat().st_mtime > KEPT and \
+            try:
+                old = entry.is_file(follow_symlinks=False) and \
+                    time() - entry.stat().st_mtime > KEPT
+            except FileNotFoundError:  # another run has removed it
+                continue
+            if kind in ("key", "folder", "lock", "log", "starting") and old and \
                not door_says(self.place, "alive", name):
                 remove(entry.path)
 
@@ -242,9 +241,9 @@ class Shared:
 
 def run_reused(machine):
     """Runs the command in a shared machine. Return: the status of this process"""
+    from subprocess import Popen
     from vm.report import show_reports
     options, place, began = machine.options, machine.place, machine.temp + "/began"
-    remove(machine.temp + "/made")
     shared = Shared(machine)
     fd = settings_file(place, options.env, options.root, "fresh=", "clean=",
                        f"timeout={options.timeout}", f"limit={options.limit}")
@@ -252,8 +251,14 @@ def run_reused(machine):
         shared.boot()
         log = read(shared.file + ".folder", "").strip() + "/log"
         size = len(read(log, ""))
-        code = place.run(place.tools + "/vm-door", "run", shared.name, f"/dev/fd/{fd}", began,
-                         *options.launcher, *options.command, pass_fds=(fd,))[0]
+        # A terminal's Ctrl-C is for vm-door as well; other signals come to this process alone.
+        machine.client = Popen(
+            [place.tools + "/vm-door", "run", shared.name, f"/dev/fd/{fd}", began,
+             *options.launcher, *options.command], env=place.environ, pass_fds=(fd,),
+            preexec_fn=None if os.isatty(0) else os.setpgrp)
+        code = machine.client.wait()
+        machine.client = None
+        code = code if code >= 0 else 128 - code
         if os.path.exists(began):
             break
         machine.note(f"attempt {attempt}: the machine had ended")

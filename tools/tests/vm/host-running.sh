@@ -41,7 +41,7 @@ status() {
 	[ $is -eq "$wanted" ] || { echo "status $is"; return 1; }
 }
 
-plan running 38
+plan running 39
 
 # said_by PID WORD FILE: waits for the word; false if the process has ended without writing it
 said_by() {
@@ -285,7 +285,8 @@ fi
 # ---- one boot for many programs
 
 options=()
-again() { "$vm" --reuse --name again --idle 30 --devices 1 --pool-mib 16 "${options[@]}" "$@"; }
+reused=(--reuse --name again --idle 30 --devices 1 --pool-mib 16)
+again() { "$vm" "${reused[@]}" "${options[@]}" "$@"; }
 
 # A program whose machine is killed before the program starts is started in the next machine, with
 # all of its input.
@@ -307,6 +308,14 @@ runs_again() {
 		</dev/null)" = \
 		"$(again -- cat /proc/sys/kernel/random/boot_id)" ] &&
 		[ "$(again -- cat /tmp/kept)" = kept ] && status 9 again -- sh -c 'exit 9'
+}
+# A signal for memcast-vm alone is the program's, and the program's status comes back.
+signal_is_the_programs() {
+	local runner
+	"$vm" "${reused[@]}" -- sh -c 'trap "exit 7" TERM; echo up; while :; do sleep 0.1; done' \
+		>up </dev/null &
+	runner=$!
+	said_by $runner up up && kill -TERM $runner && status 7 wait $runner
 }
 # The machine sees the host's changes, whatever was read before, and by whichever program.
 sees_new_files() {
@@ -374,6 +383,7 @@ leaves_no_folders() {
 }
 check input_waits_for_the_program input_waits_for_the_program
 check runs_again runs_again
+check signal_is_the_programs signal_is_the_programs
 check sees_new_files sees_new_files
 check other_options other_options
 check ends_when_idle ends_when_idle

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs on the machine that builds: what memcast-vm does before a machine boots, on computers whose
+# folders and files are not as usual. A false QEMU ends at once, so nothing is booted.
+cd "$(dirname "$0")/../../.." || exit 1
+. selftests/base/tap.sh
+vm=$PWD/tools/memcast-vm
+temp=$(mktemp -d)
+other=
+trap 'rm -rf "$temp" ${other:+"$other"}' EXIT
+mkdir "$temp/bin" "$temp/home"
+for name in qemu-system-x86_64 qemu-system-aarch64; do
+	printf '#!/bin/sh\necho >>"%s/called"\nexit 1\n' "$temp" >"$temp/bin/$name"
+	chmod +x "$temp/bin/$name"
+done
+status=0
+
+# run OPTION…: with the false QEMU
+run() {
+	rm -f "$temp/called"
+	PATH="$temp/bin:$PATH" "$vm" "$@" >"$temp/out" 2>"$temp/err" </dev/null
+	status=$?
+}
+
+# check NAME COMMAND…: a failed command shows what the last run said
+check() {
+	if "${@:2}"; then
+		passes "$1"
+	else
+		fails "$1" < <(tail -n 20 "$temp/err"; echo "status $status")
+	fi
+}
+told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
+reaches_qemu() { [ -e "$temp/called" ]; }
+
+plan start 6
+
+# A build that is not noted is made again, with files of this run where another disk is.
+if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
+	other=$(mktemp -d -p /dev/shm)
+	run --no-module -- true
+	rm -f build/made-*
+	TMPDIR=$other run --no-module -- true
+	check folder_for_files_is_on_another_disk eval 'reaches_qemu && ls build/made-* >/dev/null'
+else
+	skip folder_for_files_is_on_another_disk 'no /dev/shm on a disk of its own'
+fi
+run --no-module --host -- cat /sys/devices/system/cpu/online
+check argument_that_cannot_be_mapped reaches_qemu
+# a program of nvcc's, which has no kernel in PTX
+{ cat /bin/true; printf .nvFatBinSegment; } >"$temp/program"
+chmod +x "$temp/program"
+MEMCAST_CACHE=${MEMCAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/memcast} HOME=$temp/home \
+	XDG_CACHE_HOME='' run --no-module --host -- "$temp/program"
+check no_code_to_keep reaches_qemu
+mkdir "$temp/removed"
+(cd "$temp/removed" && rmdir "$temp/removed" && "$vm" ps >"$temp/out" 2>"$temp/err" </dev/null)
+status=$?
+check current_folder_was_removed [ $status -eq 0 ]
+run --verbose=yes -- true
+check flag_with_a_value told '--verbose takes no value'
+run --keep-log "$temp/none/log" -- true
+check log_that_cannot_be_written told '--keep-log: .* cannot be written: No such file'
+exit $failed
