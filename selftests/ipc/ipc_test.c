@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include "memcast_test.h"
 #include "raw.h"
@@ -251,19 +252,14 @@ TEST_F(ipc, contexts)
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
 
-/*
- * What a primary context had open ends with it, also if the context is revived. What another
- * context has open stays so.
- */
+/* What a primary context had open ends with it, also if the context is revived. */
 TEST_F(ipc, a_revived_context)
 {
-	CUdeviceptr before[100], again, kept;
+	CUdeviceptr before[100], again;
 	CUcontext context;
 	int link, i;
 	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
 
-	cuda_start(0);
-	ASSERT_OK(cuIpcOpenMemHandle(&kept, self->handle, LAZY));
 	cuda_start(1);
 	for (i = 0; i < 100; i++) {
 		ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
@@ -278,12 +274,44 @@ TEST_F(ipc, a_revived_context)
 	EXPECT_OK(cuIpcCloseMemHandle(again));
 	EXPECT_OK(cuIpcCloseMemHandle(again));
 	EXPECT_REASON(cuIpcCloseMemHandle(before[0]), "no handle is open at #");
-	cuda_start(0);
-	ASSERT_OK(cuIpcOpenMemHandle(&again, self->handle, LAZY));
-	EXPECT_EQ(kept, again);
-	EXPECT_OK(cuIpcCloseMemHandle(kept));
-	EXPECT_OK(cuIpcCloseMemHandle(kept));
 	send_number(link, 2);
+	EXPECT_EQ(0, reap_child(pid));
+}
+
+/* All that are open stay so, however many there are, until each is closed. */
+TEST_F(ipc, many)
+{
+	enum { MANY = 200 };
+	CUipcMemHandle *handle = mmap(NULL, MANY * sizeof(*handle), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CUdeviceptr at[MANY];
+	int link, i;
+	pid_t pid;
+
+	ASSERT_NE(MAP_FAILED, handle);
+	pid = peer_fork(&link);
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		cuda_start(0);
+		for (i = 0; i < MANY; i++) {
+			ASSERT_OK(cuMemAlloc(&at[i], 512));
+			ASSERT_OK(cuMemsetD32(at[i], i, 1));
+		}
+		for (i = 0; i < MANY; i++)
+			ASSERT_OK(cuIpcGetMemHandle(&handle[i], at[i]));
+		send_number(link, 0);
+		receive_number(link);
+		_exit(_metadata->exit_code);
+	}
+	receive_number(link);
+	cuda_start(1);
+	for (i = 0; i < MANY; i++)
+		ASSERT_OK(cuIpcOpenMemHandle(&at[i], handle[i], LAZY));
+	for (i = 0; i < MANY; i++) {
+		EXPECT_EQ((uint32_t)i, *(volatile uint32_t *)at[i]);
+		EXPECT_OK(cuIpcCloseMemHandle(at[i]));
+	}
+	send_number(link, 0);
 	EXPECT_EQ(0, reap_child(pid));
 }
 

@@ -222,7 +222,7 @@ static long free_bytes(void)
 /* A buffer that ends gives back all that mappings of devices took, to the last page. */
 TEST_F(imported, gives_back_what_it_took)
 {
-	enum { TIMES = 200 };
+	enum { TIMES = 100 };
 	long before = free_bytes();
 
 	ASSERT_LT(0, before);
