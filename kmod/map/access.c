@@ -176,10 +176,12 @@ int mc_set_access(struct mc_call *call)
 	reservation = mc_reservation_around(call, set->address, set->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
-	down_write(&reservation->lock);
-	ret = set_access(call, reservation, set->address,
-			 set->address + set->bytes - 1, &grant);
-	up_write(&reservation->lock);
+	ret = mc_reservation_lock(call, reservation, set->address);
+	if (!ret) {
+		ret = set_access(call, reservation, set->address,
+				 set->address + set->bytes - 1, &grant);
+		up_write(&reservation->lock);
+	}
 	mc_reservation_put(reservation);
 	return ret;
 }

@@ -147,7 +147,7 @@ int mc_unmap(struct mc_call *call)
 	struct interval_tree_node *node;
 	unsigned long first, last;
 	LIST_HEAD(removed);
-	int ret = 0;
+	int ret;
 
 	reservation = mc_reservation_around(call, unmap->address, unmap->bytes);
 	if (IS_ERR(reservation))
@@ -155,7 +155,9 @@ int mc_unmap(struct mc_call *call)
 	first = unmap->address;
 	last = unmap->address + unmap->bytes - 1;
 
-	down_write(&reservation->lock);
+	ret = mc_reservation_lock(call, reservation, first);
+	if (ret)
+		goto put_reservation;
 	node = interval_tree_iter_first(&reservation->mappings, first, last);
 	/* most ranges are one mapping */
 	if (!node || node->start != first || node->last != last)
@@ -166,6 +168,7 @@ int mc_unmap(struct mc_call *call)
 		mc_reservation_shrink(reservation);
 	up_write(&reservation->lock);
 	mc_mappings_free(&removed);
+put_reservation:
 	mc_reservation_put(reservation);
 	return ret;
 }

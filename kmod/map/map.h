@@ -67,6 +67,7 @@ struct mc_reservation *mc_reservation_over(struct mc_call *call, u64 address,
 					   u64 bytes);
 struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 					     u64 bytes);
+int mc_reservation_lock(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
 void mc_client_each_reservation(struct mc_client *client, unsigned long from,

@@ -179,6 +179,19 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 }
 
 /*
+ * Takes the lock for writing, for callers that change what is not a heap's: a heap may have claimed
+ * the reservation since mc_reservation_around() looked. Return: 0, or an error, without the lock.
+ */
+int mc_reservation_lock(struct mc_call *call, struct mc_reservation *reservation, u64 address)
+{
+	down_write(&reservation->lock);
+	if (likely(!reservation->of_heap))
+		return 0;
+	up_write(&reservation->lock);
+	return mc_fail(call, -EINVAL, "what is at %#llx is a heap's", address);
+}
+
+/*
  * The file's addresses: a VMA that is as long as a chunk begins at a multiple of one, if there is
  * room for that. Linux's function aligns to a PMD entry, and only what is as long as that.
  */
@@ -290,12 +303,11 @@ static int reservation_retire(struct mc_call *call,
 			      struct mc_reservation *reservation)
 {
 	struct memcast_reservation_free *free = call->arg;
-	int ret = 0;
+	int ret;
 
-	if (READ_ONCE(reservation->of_heap))
-		return mc_fail(call, -EINVAL, "what is at %#llx is a heap's",
-			       free->address);
-	down_write(&reservation->lock);
+	ret = mc_reservation_lock(call, reservation, free->address);
+	if (ret)
+		return ret;
 	if (free->address != reservation->start ||
 	    free->bytes != reservation->end - reservation->start)
 		ret = mc_fail(call, -EINVAL,
