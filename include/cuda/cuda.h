@@ -4380,6 +4380,16 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary 
 CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 				     const char *name);
 
+/*
+ * A device function with PTX's .attribute(.unified(1, 2)): all functions of these two numbers have
+ * one address, for kernels of all devices. A call there is one of the function in the kernel's own
+ * module, or else in another one of its context. The CPU cannot call it. The library's module in the
+ * current context is made if there is none yet.
+ *
+ * NOT_FOUND: the library has no such function.
+ */
+CUresult CUDAAPI cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol);
+
 /* The kernel as a function of the current context. */
 CUresult CUDAAPI cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel);
 CUresult CUDAAPI cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel);

@@ -780,7 +780,7 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 
 /*
  * cuLibraryGetKernel, cuLibraryGetKernelCount, cuLibraryEnumerateKernels, cuLibraryGetGlobal,
- * cuLibraryGetManaged
+ * cuLibraryGetManaged, cuLibraryGetUnifiedFunction
  */
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name);
 cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t lib);
@@ -790,6 +790,7 @@ cudaError_t cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t libra
 				 const char *name);
 cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
 				  const char *name);
+cudaError_t cudaLibraryGetUnifiedFunction(void **fptr, cudaLibrary_t library, const char *symbol);
 
 /*
  * cuGraphAddKernelNode, and others of such names. A node's parameters name a kernel that the

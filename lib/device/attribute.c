@@ -25,7 +25,6 @@ static const struct {
 	/* features that functions of the CPU lack */
 	ONE(COOPERATIVE_MULTI_DEVICE_LAUNCH, 0),
 	ONE(TENSOR_MAP_ACCESS_SUPPORTED, 0),
-	ONE(UNIFIED_FUNCTION_POINTERS, 0),
 	/* devices do not read the host's page tables */
 	ONE(PAGEABLE_MEMORY_ACCESS, 0),
 	ONE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 0),

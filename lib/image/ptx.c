@@ -51,9 +51,7 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 		} else if (ptx_is(reader, ".ptr")) {
 			pointer = true;
 		} else if (ptx_is(reader, ".attribute")) {
-			for (; !ptx_is(reader, ")") && reader->word.kind != WORD_END;
-			     ptx_next(reader))
-				declared->is_managed |= ptx_is(reader, ".managed");
+			declared->is_managed |= ptx_skip_attribute(reader, ".managed");
 		} else if (!declared->element) {
 			declared->element = type_bytes(&reader->word);
 			declared->is_float = reader->word.length == 4 &&
@@ -340,8 +338,7 @@ CUresult ptx_outermost(struct reader *reader)
 		bool kernel = ptx_is(reader, ".entry");
 
 		for (ptx_next(reader); ptx_is(reader, ".attribute"); ptx_next(reader))
-			while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
-				ptx_next(reader);
+			ptx_skip_attribute(reader, ".unified");
 		return function(reader, kernel);
 	}
 	if (ptx_take(reader, ".global"))

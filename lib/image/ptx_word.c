@@ -123,3 +123,18 @@ bool ptx_take(struct reader *reader, const char *word)
 		ptx_next(reader);
 	return is;
 }
+
+/* Goes from .attribute(…) to its last parenthesis. Return: does it have the word? */
+bool ptx_skip_attribute(struct reader *reader, const char *word)
+{
+	uint32_t open = 0;
+	bool has = false;
+
+	for (ptx_next(reader); reader->word.kind != WORD_END; ptx_next(reader)) {
+		has |= ptx_is(reader, word);
+		open += ptx_is(reader, "(");
+		if (ptx_is(reader, ")") && open-- <= 1)
+			break;
+	}
+	return has;
+}

@@ -84,7 +84,8 @@ static void set_linked(struct module *module)
 /* With code_lock held: reads and links the module's texts, the first time. */
 static CUresult link_texts(struct module *module, const struct ptx_object *object)
 {
-	const struct ptx_variables variables = { variable_address, has_values, module };
+	const struct ptx_variables variables = { variable_address, has_values, module,
+						 module->context };
 	struct image *image = module->image;
 	struct ptx_log log = {};
 	uint32_t before;
@@ -126,6 +127,26 @@ void module_addresses(struct module *module)
 	pthread_mutex_lock(&module->code_lock);
 	link_texts(module, object);
 	pthread_mutex_unlock(&module->code_lock);
+}
+
+/* Finds what kernels of any context call a function by, of the module's that are unified. */
+CUresult module_unified(struct module *module, const char *name, void **function)
+{
+	const char *why = "its image has no PTX for the device";
+	const struct ptx_object *object;
+	CUresult result;
+
+	object = module->image->texts_count ? translator_get(&why) : NULL;
+	if (!object)
+		return fail(CUDA_ERROR_NOT_FOUND, "no function of the library is unified: %s", why);
+	pthread_mutex_lock(&module->code_lock);
+	result = link_texts(module, object);
+	pthread_mutex_unlock(&module->code_lock);
+	if (result != CUDA_SUCCESS)
+		return result;
+	*function = object->unified(module->code, name);
+	return *function ? CUDA_SUCCESS :
+	       fail(CUDA_ERROR_NOT_FOUND, "no unified function of the library is called %.100s", name);
 }
 
 /*

@@ -397,3 +397,24 @@ CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary libr
 	return WHOLE_CALL(WITH_LIBRARY(found, library, get_managed(address, bytes, found, name)),
 			  address, bytes, library, name);
 }
+
+static CUresult get_unified(void **function, struct library *library, const char *name)
+{
+	struct module *module;
+	CUresult result;
+
+	if (!function || !name)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or name");
+	result = library_module(library, NULL, &module);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = module_unified(module, name, function);
+	module_put(module);
+	return result;
+}
+
+CUresult cuLibraryGetUnifiedFunction(void **function, CUlibrary library, const char *name)
+{
+	return WHOLE_CALL(WITH_LIBRARY(found, library, get_unified(function, found, name)),
+			  function, library, name);
+}

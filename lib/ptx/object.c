@@ -9,6 +9,7 @@ const struct ptx_object memcast_ptx_object = {
 	.link = ptx_link,
 	.code_new = ptx_code_new,
 	.code_free = ptx_code_free,
+	.unified = ptx_code_unified,
 	.kernel = ptx_code_kernel,
 	.count = ptx_code_count,
 	.compile = ptx_code_compile,

@@ -20,6 +20,7 @@ void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_
 void ptx_code_show(struct ptx_code *code, const char *name, ptx_shown *shown, ptx_told *told,
 		   void *data);
 void ptx_code_free(struct ptx_code *code);
+void *ptx_code_unified(struct ptx_code *code, const char *name);
 int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
 		    struct ptx_log *log);
 

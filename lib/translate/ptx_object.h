@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	7
+#define PTX_OBJECT_VERSION	8
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -44,6 +44,8 @@ struct ptx_variables {
 	 */
 	bool (*has_values)(void *data, const char *name, uint32_t text);
 	void *data;
+	/* Tells contexts apart: calls through unified pointers stay in the kernel's own */
+	const void *context;
 };
 
 /* Gets a fault: the address, and where the thread was */
@@ -127,6 +129,8 @@ struct ptx_object {
 			const struct ptx_variables *variables, struct ptx_code **code,
 			struct ptx_log *log);
 	void (*code_free)(struct ptx_code *code);
+	/* Return: what kernels of any context call a unified function by; NULL: there is none */
+	void *(*unified)(struct ptx_code *code, const char *name);
 	/*
 	 * Finds a kernel, and translates it the first time. It stays as long as the code. Threads
 	 * may call it at the same time.

@@ -162,6 +162,8 @@ FORWARD(cudaLibraryGetGlobal, (void **pointer, size_t *bytes, cudaLibrary_t libr
 FORWARD(cudaLibraryGetManaged, (void **pointer, size_t *bytes, cudaLibrary_t library,
 				const char *name),
 	cuLibraryGetManaged((CUdeviceptr *)pointer, bytes, library, name))
+FORWARD(cudaLibraryGetUnifiedFunction, (void **function, cudaLibrary_t library, const char *name),
+	cuLibraryGetUnifiedFunction(function, library, name))
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
 					    int value, int device)

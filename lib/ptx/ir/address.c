@@ -88,7 +88,7 @@ static LLVMValueRef slot(struct translator *t, struct symbol *symbol)
 		return LLVMConstNull(t->pointer);
 	}
 	snprintf(name, sizeof(name), "slot.%u", facts_of(defined->function)->number);
-	return external(t, name, &facts_of(defined->function)->slot);
+	return external(t, name, function_slot(defined->function));
 }
 
 /* Return: the symbol's address: an i32 for shared memory, else a pointer */

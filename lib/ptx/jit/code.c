@@ -140,7 +140,7 @@ static uint64_t address_of(struct ptx_code *code, struct symbol *symbol)
 		return 0;
 	if (defined->kind == SYMBOL_FUNCTION) {
 		facts_of(defined->function)->by_pointer = true;
-		return (uintptr_t)&facts_of(defined->function)->slot;
+		return (uintptr_t)function_slot(defined->function);
 	}
 	if (defined->space == SPACE_SHARED)
 		return defined->offset;
@@ -285,6 +285,12 @@ int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architec
 
 	(void)architecture;
 	*code = NULL;
+	if (!result) {
+		new->context = variables->context;
+		if (!unified_join(new))
+			result = fail_with(log, CUDA_ERROR_OUT_OF_MEMORY,
+					   "no memory for device code");
+	}
 	if (!result)
 		result = place_variables(new, variables, log);
 	if (!result)
@@ -337,6 +343,7 @@ void ptx_code_free(struct ptx_code *code)
 
 	if (!code)
 		return;
+	unified_leave(code);
 	if (code->jit)
 		jit_free(code->jit);
 	for (struct root *root = code->roots; root; root = next) {

@@ -26,6 +26,8 @@ struct ptx_slot {
 /* What is known of a function, beyond its head; function->translated is this */
 struct facts {
 	struct ptx_slot slot;
+	struct ptx_slot *unified;	/* the slot of all modules; NULL: it is not unified */
+	struct facts *sibling;		/* the next of the same unified function */
 	bool loop_waits;		/* a loop has what it may wait by */
 	bool meetings;			/* barriers of the whole block, operations of warps */
 	bool cuts;			/* it can be cut into loops over threads */
@@ -76,6 +78,7 @@ struct ptx_code {
 	struct root *roots;
 	uint32_t common_shared, common_align;
 	const char *const *names;	/* of the texts, for errors; or NULL */
+	const void *context;		/* whose module it is; only compared */
 	struct digest digest;		/* of the texts */
 	bool fibers;			/* MEMCAST_PTX_FIBERS: no kernel is cut */
 	bool checked;			/* MEMCAST_PTX_CHECK was set */
@@ -101,6 +104,13 @@ struct root *root_compile(struct ptx_code *code, struct function *function);
 /* Shows what root_compile() would make. Return: NULL, or why it cannot be compiled */
 const char *root_show(struct ptx_code *code, struct function *function, ptx_shown *shown,
 		      void *data);
+
+/* ---- unified.c ---- */
+/* Return: what a pointer to the function points to */
+struct ptx_slot *function_slot(struct function *function);
+/* The code's unified functions are called by their pointers, from now on, and not any more */
+bool unified_join(struct ptx_code *code);
+void unified_leave(struct ptx_code *code);
 
 /* ---- external.c ---- */
 void external_number(struct ptx_code *code);

@@ -34,7 +34,7 @@ static void *slot_of(struct ptx_code *code, uint32_t number)
 		for (struct function *function = code->units[u].functions; function;
 		     function = function->next)
 			if (facts_of(function)->number == number)
-				return &facts_of(function)->slot;
+				return function_slot(function);
 	return NULL;
 }
 

@@ -206,6 +206,11 @@ static uint32_t share_of(const struct ptx_grid *grid)
 	return share < 1 ? 1 : share > most ? most : share;
 }
 
+const struct ptx_kernel *ptx_run_kernel(const struct ptx_thread *thread)
+{
+	return thread->block->runner->grid->launch->kernel;
+}
+
 /* Runs all blocks of a launch. When it returns, the launch has ended, well or not. */
 void ptx_run(const struct ptx_launch *launch, struct ptx_outcome *outcome)
 {

@@ -162,6 +162,9 @@ void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *f
 /* Ends the launch if the window that was found last does not have so many bytes behind @address. */
 void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t bytes);
 
+/* Return: the kernel whose thread it is */
+const struct ptx_kernel *ptx_run_kernel(const struct ptx_thread *thread);
+
 /* Runs a function on a stack of the process: it may need much of it. */
 void ptx_run_host(struct ptx_thread *thread, void (*function)(void *data), void *data);
 

@@ -25,8 +25,7 @@ CUresult declaration_read(struct reader *reader, struct declaration *declaration
 		} else if (word_is(word, ".v2") || word_is(word, ".v4") || word_is(word, ".v8")) {
 			declaration->vector = word->at[2] - '0';
 		} else if (word_is(word, ".attribute")) {
-			while (!ptx_is(reader, ")") && word->kind != WORD_END)
-				ptx_next(reader);
+			ptx_skip_attribute(reader, ".managed");
 		} else if (word_is(word, ".ptr")) {
 			if (!declaration->align)
 				declaration->align = type_bits(declaration->type) / 8;

@@ -180,21 +180,47 @@ static CUresult named(struct reader *reader, struct unit *unit, bool kernel, enu
 	return CUDA_SUCCESS;
 }
 
+/* Reads .attribute(.unified(1, 2)): all functions of these numbers have the same address. */
+static CUresult attribute(struct reader *reader, struct function *head)
+{
+	CUresult result;
+
+	if (!ptx_take(reader, ".attribute"))
+		return CUDA_SUCCESS;
+	head->unified = true;
+	result = ptx_need(reader, "(");
+	if (result == CUDA_SUCCESS)
+		result = ptx_need(reader, ".unified");
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++) {
+		result = ptx_need(reader, i ? "," : "(");
+		if (result != CUDA_SUCCESS)
+			break;
+		if (reader->word.kind != WORD_NUMBER || reader->word.number != NUMBER_INTEGER)
+			return ptx_wrong(reader, "no number of a unified function is");
+		head->uuid[i] = reader->word.value;
+		ptx_next(reader);
+	}
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
+		result = ptx_need(reader, ")");
+	return result;
+}
+
 /* Reads .entry or .func with its head and, if it has one, its body. */
 CUresult function_read(struct reader *reader, struct unit *unit, enum linkage linkage)
 {
 	struct scope *scope = scope_new(&unit->arena, unit->scope);
 	bool kernel = ptx_is(reader, ".entry");
 	struct parameters results, parameters;
-	struct function *function = NULL;
+	struct function *function = NULL, head = {};
 	struct word name;
 	CUresult result;
 
 	if (!scope)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	for (ptx_next(reader); ptx_is(reader, ".attribute"); ptx_next(reader))
-		while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
-			ptx_next(reader);
+	ptx_next(reader);
+	result = kernel ? CUDA_SUCCESS : attribute(reader, &head);
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (kernel && ptx_is(reader, "("))
 		return ptx_wrong(reader, "a kernel has no result, but");
 	result = parameters_read(reader, scope, &results);
@@ -216,6 +242,10 @@ CUresult function_read(struct reader *reader, struct unit *unit, enum linkage li
 		function->results = results;
 		function->parameters = parameters;
 		function->scope = scope;
+	}
+	if (head.unified) {
+		function->unified = true;
+		memcpy(function->uuid, head.uuid, sizeof(head.uuid));
 	}
 	return ptx_is(reader, "{") ? skip_body(reader, function) : ptx_need(reader, ";");
 }

@@ -215,6 +215,8 @@ struct function {
 	struct unit *unit;
 	struct symbol *symbol;
 	bool kernel, defined, noreturn, checked;
+	bool unified;			/* .attribute(.unified(…)), with these numbers: */
+	uint64_t uuid[2];
 	struct parameters parameters, results;
 	struct scope *scope;		/* its parameters */
 	const char *body;		/* behind the opening brace */
