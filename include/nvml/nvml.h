@@ -485,6 +485,18 @@ typedef enum nvmlClockType_enum {
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
 				       unsigned int *mhz);
 
+/**
+ * nvmlDeviceGetClockInfo() - clocks at the moment
+ * @device: which
+ * @type: the clock
+ * @mhz: output, in MHz
+ *
+ * Return: NVML_SUCCESS (the memory's: its highest, as on an idle H100), or
+ * NVML_ERROR_NOT_SUPPORTED (all others, which change with load). Source: recorded.
+ */
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
+				    unsigned int *mhz);
+
 /* ---- PCI: the devices are on no bus; their addresses are in domains that no machine has */
 
 #define NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE	32
@@ -1102,8 +1114,8 @@ typedef enum nvmlPStates_enum {
 } nvmlPstates_t;
 
 /*
- * There is no board with a number or a firmware, no power, temperature, fan or
- * clock, engines are not measured, memory has no errors to correct and is not visible on a
+ * There is no board with a number or a firmware, no power, temperature or fan,
+ * engines are not measured, memory has no errors to correct and is not visible on a
  * bus. Programs are prepared for that, as hardware differs as well.
  *
  * Return: NVML_ERROR_NOT_SUPPORTED, whatever the arguments. Source: recorded
@@ -1121,8 +1133,6 @@ nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device,
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor,
 				      unsigned int *celsius);
 nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int *percent);
-nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
-				    unsigned int *mhz);
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, nvmlPstates_t *state);
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates);
 nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *count);

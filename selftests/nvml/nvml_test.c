@@ -442,6 +442,31 @@ TEST_F(nvml, memory_without_errors_or_page_tables_of_the_host)
 	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetAddressingMode(device, NULL));
 }
 
+TEST_F(nvml, clocks_of_memory_do_not_change)
+{
+	unsigned int mhz = UNTOUCHED, most = UNTOUCHED;
+	nvmlDevice_t device;
+
+	ASSERT_GOOD(nvmlDeviceGetHandleByIndex_v2(0, &device));
+	EXPECT_GOOD(nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_MEM, &most));
+	EXPECT_EQ(2619, most);
+	EXPECT_GOOD(nvmlDeviceGetClockInfo(device, NVML_CLOCK_MEM, &mhz));
+	EXPECT_EQ(most, mhz);
+	EXPECT_GOOD(nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_SM, &most));
+	EXPECT_EQ(1980, most);
+	mhz = UNTOUCHED;
+	EXPECT_NVML(NVML_ERROR_NOT_SUPPORTED,
+		    nvmlDeviceGetClockInfo(device, NVML_CLOCK_SM, &mhz));
+	EXPECT_NVML(NVML_ERROR_NOT_SUPPORTED,
+		    nvmlDeviceGetClockInfo(device, NVML_CLOCK_VIDEO, &mhz));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetClockInfo(device, NVML_CLOCK_COUNT, &mhz));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetClockInfo(NULL, NVML_CLOCK_MEM, &mhz));
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT,
+		    nvmlDeviceGetClockInfo(device, NVML_CLOCK_MEM, NULL));
+	EXPECT_EQ(UNTOUCHED, mhz);
+}
+
 TEST_F(nvml, no_rack)
 {
 	nvmlPlatformInfo_t info = { .version = nvmlPlatformInfo_v2, .slotNumber = 7,

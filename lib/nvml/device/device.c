@@ -270,3 +270,18 @@ DEFINE_CALL(nvmlDeviceGetMaxClockInfo, (nvmlDevice_t device, nvmlClockType_t typ
 	*mhz = (type == NVML_CLOCK_MEM ? facts->memory_clock_khz : facts->clock_khz) / 1000;
 	return NVML_SUCCESS;
 }
+
+/* A GPU's memory runs at its highest clock also when idle, so this says nothing about load. */
+DEFINE_CALL(nvmlDeviceGetClockInfo, (nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz),
+	    device, type, mhz)
+{
+	unsigned int most;
+	nvmlReturn_t result = nvmlDeviceGetMaxClockInfo_body(device, type, mhz ? &most : NULL);
+
+	if (result != NVML_SUCCESS)
+		return result;
+	if (type != NVML_CLOCK_MEM)
+		return fail(NVML_ERROR_NOT_SUPPORTED, "memcast has no clock that changes");
+	*mhz = most;
+	return NVML_SUCCESS;
+}
