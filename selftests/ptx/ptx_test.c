@@ -189,6 +189,33 @@ TEST_F(ptx, blocks_and_streams_go_on_side_by_side)
 	EXPECT_EQ(32 * 1024, (int)met[1]);
 }
 
+/* Other threads see all of a strong store of 16 bytes, or nothing, also of emulated processors. */
+TEST_F(ptx, vectors_are_one_access)
+{
+	static const char text[] = HEAD
+		/* block 0 stores n pairs of equal numbers, which block 1 loads; places: to + 64 */
+		".visible .entry pairs(.param .u64 to, .param .u32 n) {\n" REGISTERS
+		"ld.param.u64 %d1, [to]; ld.param.u32 %r1, [n]; cvt.u64.u32 %d2, %r1;\n"
+		"mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; mov.u64 %d3, 0; mov.u32 %r3, 0;\n"
+		"@%p1 bra LOADS;\n"
+		"WAIT: ld.acquire.gpu.global.u32 %r4, [%d1 + 64]; setp.eq.u32 %p2, %r4, 0;\n"
+		"@%p2 bra WAIT;\n"
+		"STORE: add.u64 %d3, %d3, 1; st.relaxed.gpu.global.v2.u64 [%d1], {%d3, %d3};\n"
+		"setp.lt.u64 %p3, %d3, %d2; @%p3 bra STORE; ret;\n"
+		"LOADS: st.release.gpu.global.u32 [%d1 + 64], 1;\n"
+		"LOAD: ld.relaxed.gpu.global.v2.u64 {%d4, %d5}, [%d1];\n"
+		"setp.ne.u64 %p4, %d4, %d5; @%p4 add.u32 %r3, %r3, 1;\n"
+		"setp.lt.u64 %p5, %d4, %d2; @%p5 bra LOAD;\n"
+		"st.global.u32 [%d1 + 128], %r3; ret; }\n";
+	uint32_t count = 300000, different = 1;
+
+	load(text);
+	ASSERT_OK(LAUNCH("pairs", 2, 1, &self->memory, &count));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	ASSERT_OK(cuMemcpyDtoH(&different, self->memory + 128, 4));
+	EXPECT_EQ(0, different);
+}
+
 TEST_F(ptx, cooperative_launches)
 {
 	CUfunction function;

@@ -25,6 +25,12 @@ static inline uint64_t processor_clock(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+/* Two accesses of 64 bits are taken for one of 128: nothing here looks for processors with LSE2. */
+static inline bool processor_halves(void)
+{
+	return false;
+}
+
 /*
  * Stores @value in 16 aligned bytes if they are @expected, which gets what they were. Return: were
  * they? A pair of loads is one access only if the store that follows succeeds, so what was found is

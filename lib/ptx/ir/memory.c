@@ -2,7 +2,7 @@
 /*
  * Loads, stores and fences. Weak accesses are plain ones; relaxed and volatile ones are atomic to
  * LLVM, or volatile where they have more than 64 bits: processors with AVX do these at once, those of
- * arm64 64 bits at once, which is what NCCL's LL needs.
+ * arm64 64 bits at once, which is what NCCL's LL needs; for emulated ones, see may_be_halved().
  */
 #include "instructions.h"
 #include "ir.h"
@@ -142,6 +142,76 @@ void note_deed(struct translator *t)
 	LLVMBuildStore(t->builder, BUILD(Add, BUILD(Load2, t->i32, at), constant(t, 32, 1)), at);
 }
 
+/*
+ * Programs take a strong access of 128 bits for one: CUB keeps a flag and sums in such words. Where
+ * the processor makes two of it, a function is called. A block's threads, which alone see its shared
+ * memory, run in one thread of the process.
+ */
+static bool may_be_halved(const struct access *access)
+{
+	return access->strong && access->bytes == 16 &&
+	       (access->space == SPACE_GLOBAL || access->space == SPACE_NONE);
+}
+
+/* Return: the block that goes on after either way; the builder is at the one with two accesses */
+static LLVMBasicBlockRef if_halved(struct translator *t, LLVMBasicBlockRef *whole)
+{
+	LLVMValueRef halves = thread_field(t, offsetof(struct ptx_thread, halves), t->i32);
+	LLVMBasicBlockRef two = new_block(t), after = new_block(t);
+
+	*whole = new_block(t);
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntNE, halves,
+						  constant(t, 32, 0), ""), two, *whole);
+	LLVMPositionBuilderAtEnd(t->builder, two);
+	return after;
+}
+
+static LLVMValueRef load(struct translator *t, const struct access *access, LLVMValueRef pointer)
+{
+	LLVMBasicBlockRef blocks[2], after = NULL;
+	LLVMValueRef place, values[2], value;
+
+	if (may_be_halved(access)) {
+		place = alloca_at_entry(t, t->i128, 1, 16);
+		after = if_halved(t, &blocks[1]);
+		call_math(t, "load_128", pointer, place);
+		values[0] = BUILD(Load2, access_type(t, access), place);
+		blocks[0] = LLVMGetInsertBlock(t->builder);
+		LLVMBuildBr(t->builder, after);
+		LLVMPositionBuilderAtEnd(t->builder, blocks[1]);
+	}
+	values[1] = BUILD(Load2, access_type(t, access), pointer);
+	order(t, access, values[1]);
+	if (!after)
+		return values[1];
+	LLVMBuildBr(t->builder, after);
+	LLVMPositionBuilderAtEnd(t->builder, after);
+	value = LLVMBuildPhi(t->builder, access_type(t, access), "");
+	LLVMAddIncoming(value, values, blocks, 2);
+	return value;
+}
+
+static void store(struct translator *t, const struct access *access, LLVMValueRef value,
+		  LLVMValueRef pointer)
+{
+	LLVMBasicBlockRef whole, after = NULL;
+	LLVMValueRef place;
+
+	if (may_be_halved(access)) {
+		place = alloca_at_entry(t, t->i128, 1, 16);
+		after = if_halved(t, &whole);
+		LLVMBuildStore(t->builder, value, place);
+		call_math(t, "store_128", pointer, place);
+		LLVMBuildBr(t->builder, after);
+		LLVMPositionBuilderAtEnd(t->builder, whole);
+	}
+	order(t, access, LLVMBuildStore(t->builder, value, pointer));
+	if (after) {
+		LLVMBuildBr(t->builder, after);
+		LLVMPositionBuilderAtEnd(t->builder, after);
+	}
+}
+
 void translate_ld(struct translator *t)
 {
 	struct access access;
@@ -154,8 +224,7 @@ void translate_ld(struct translator *t)
 		       PTX_ACCESS_LOAD | (access.strong ? PTX_ACCESS_STRONG : 0), NULL);
 	if (access.strong)
 		note_looked_at(t, pointer, access.bytes);
-	value = BUILD(Load2, access_type(t, &access), pointer);
-	order(t, &access, value);
+	value = load(t, &access, pointer);
 	order_vector(t, &access, false);
 	if (access.acquire)
 		checked_order(t, constant(t, 32, PTX_ORDER_ACQUIRE));
@@ -205,7 +274,7 @@ void translate_st(struct translator *t)
 		       PTX_ACCESS_STORE |
 		       (access.strong || has(t, MOD_async) ? PTX_ACCESS_STRONG : 0), value);
 	order_vector(t, &access, true);
-	order(t, &access, LLVMBuildStore(t->builder, value, pointer));
+	store(t, &access, value, pointer);
 	if (has(t, MOD_async))
 		complete_bytes(t, 2, access.bytes);
 }

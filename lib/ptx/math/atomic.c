@@ -123,6 +123,30 @@ void ptx_math_exchange_128(void *memory, void *value, void *old)
 	memcpy(old, expected, 16);
 }
 
+/*
+ * Accesses in one where the processor makes two: stores exchange; loads, whose memory may be
+ * read-only, look twice. What two looks have found was there at once, between them.
+ */
+void ptx_math_load_128(void *memory, void *value)
+{
+	const uint64_t *from = memory;
+	uint64_t found[2];
+
+	do {
+		found[0] = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+		found[1] = __atomic_load_n(from + 1, __ATOMIC_ACQUIRE);
+	} while (found[0] != __atomic_load_n(from, __ATOMIC_ACQUIRE) ||
+		 found[1] != __atomic_load_n(from + 1, __ATOMIC_ACQUIRE));
+	memcpy(value, found, 16);
+}
+
+void ptx_math_store_128(void *memory, void *value)
+{
+	uint64_t old[2];
+
+	ptx_math_exchange_128(memory, value, old);
+}
+
 void ptx_math_compare_128(void *memory, void *compare, void *value, void *old)
 {
 	uint64_t expected[2], next[2];

@@ -144,6 +144,8 @@ double ptx_math_atomic_add_f64(void *, double, uint32_t);
 uint32_t ptx_math_atomic_half(void *, uint32_t, uint32_t);
 void ptx_math_exchange_128(void *, void *, void *);
 void ptx_math_compare_128(void *, void *, void *, void *);
+void ptx_math_load_128(void *, void *);
+void ptx_math_store_128(void *, void *);
 
 /* ---- mbarrier.c ---- */
 #define ARRIVE_EXPECTS	1	/* bytes, and arrives once; else the count is one of arrivals */
@@ -193,7 +195,8 @@ void ptx_math_matrix_store(void *, void *, uint32_t, uint32_t, uint64_t);
 	F(prmt, "i:iiii") F(fns, "i:iii") F(clock, "l:p") F(globaltimer, "l:p") \
 	F(atomic_inc, "i:pi") F(atomic_dec, "i:pi") F(atomic_add_f32, "f:pfi") \
 	F(atomic_add_f64, "d:pdi") F(atomic_half, "i:pii") F(exchange_128, "v:ppp") \
-	F(compare_128, "v:pppp") F(mbarrier_init, "v:pi") F(mbarrier_arrive, "l:pii") \
+	F(compare_128, "v:pppp") F(load_128, "v:pp") F(store_128, "v:pp") \
+	F(mbarrier_init, "v:pi") F(mbarrier_arrive, "l:pii") \
 	F(mbarrier_transactions, "v:pii") F(mbarrier_test, "i:pli") \
 	F(mbarrier_pending, "i:l") F(bulk_copy, "v:ppii") F(bulk_reduce, "v:ppii") \
 	F(bulk_multicast, "v:plpili") F(bulk_multimem_copy, "v:plpii") \

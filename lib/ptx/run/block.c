@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "inside.h"
+#include "processor.h"
 
 void cluster_free(struct cluster *cluster)
 {
@@ -204,6 +205,13 @@ bool serial_next(struct ptx_block *block)
 	return true;
 }
 
+static bool halves;
+
+__attribute__((constructor)) static void look_at_processor(void)
+{
+	halves = processor_halves();
+}
+
 /* What all threads of a block have in common */
 static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block *block,
 				   uint64_t cluster, uint32_t rank)
@@ -220,6 +228,7 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 		.cluster_ctarank = rank, .cluster_nctarank = grid->blocks_each,
 		.is_cluster = launch->is_cluster,
 		.nsmid = launch->multiprocessors ? launch->multiprocessors : 1,
+		.halves = halves,
 		.gridid = grid->id,
 		.envreg[1] = (uintptr_t)grid->workspace >> 32,
 		.envreg[2] = (uint32_t)(uintptr_t)grid->workspace,

@@ -79,6 +79,7 @@ struct ptx_thread {
 	struct ptx_block *block;
 	uint64_t looked_at;		/* the last word that it may have to wait for, with its size */
 	uint32_t deeds;			/* counts what others may wait for: strong stores, red */
+	uint32_t halves;		/* the processor makes two accesses of one of 128 bits */
 };
 
 #define PTX_LOOKED_SHIFT	56
