@@ -26,6 +26,7 @@
 
 #include "nccl-check.h"
 #include "nccl-count.h"
+#include "nccl-kill.h"
 #include "nccl-log.h"
 #include "nccl-numbers.h"
 #include "nccl-options.h"
@@ -33,13 +34,15 @@
 /* Memory that all ranks share; it is mapped before fork(). */
 static struct {
 	ncclUniqueId id;
-	bool id_is_there;
+	int ids;			/* as many communicators have got one */
 	bool ready;			/* for the first collective of the table */
+	bool inside;			/* a collective: the last rank has seen no end of it */
 	bool lost;			/* a rank has ended before it was done */
 	int arrived, times;		/* at meet() */
 	int aborted;			/* ranks, when another one was lost */
+	int busy;			/* of these, threads still used a processor */
 	uint64_t wrong;
-	uint64_t multimem;		/* operations, as memcast counts them */
+	int failed;			/* cases */
 } *shared;
 
 /* What is measured now */
@@ -52,15 +55,24 @@ static struct {
 static int rank;
 static ncclComm_t communicator;
 
-/* Others of a rank that was lost would wait for it: NCCL's way out is to abort. */
+/*
+ * Others of a rank that was lost would wait for it: NCCL's way out is to abort. No kernel may go on
+ * spinning then.
+ */
 static void go_on_or_abort(void)
 {
+	int patience = 60;
+
 	if (!__atomic_load_n(&shared->lost, __ATOMIC_ACQUIRE)) {
 		usleep(1000);	/* there are fewer processors than ranks */
 		return;
 	}
 	if (communicator)
 		ncclCommAbort(communicator);
+	while (!is_idle() && --patience)
+		;
+	if (!patience)
+		__atomic_fetch_add(&shared->busy, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&shared->aborted, 1, __ATOMIC_RELAXED);
 	exit(2);
 }
@@ -176,9 +188,13 @@ static double once(struct buffers *have, size_t count, bool in_place, int iterat
 	meet();
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	start(send, receive, count, iteration, have->stream);
+	if (rank == option.processes - 1)
+		__atomic_store_n(&shared->inside, true, __ATOMIC_RELEASE);
 	while ((error = cudaStreamQuery(have->stream)) == cudaErrorNotReady)
 		go_on_or_abort();
 	CHECK(error);
+	if (rank == option.processes - 1)
+		__atomic_store_n(&shared->inside, false, __ATOMIC_RELEASE);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	CHECK(cudaMemcpy(have->check, receive, output * bytes, cudaMemcpyDeviceToHost));
 	for (size_t i = 0; i < output; i++) {
@@ -284,32 +300,67 @@ static const char *wanted(void)
 	return option.algorithm ? option.algorithm : "NCCL's choice";
 }
 
-static int run(void)
+/*
+ * Rank 0 judges a case: @multimem operations, as memcast counts them, and its log of NCCL, or -1.
+ *
+ * Return: what is wrong, or NULL.
+ */
+static const char *judge(uint64_t multimem, int log)
 {
-	struct buffers have;
+	static char text[256];
+	unsigned long taken, other;
+
+	printf("# memcast counted %lu multimem operations\n", multimem);
+	if (shared->wrong) {
+		snprintf(text, sizeof(text), "%lu values are wrong", shared->wrong);
+		return text;
+	}
+	/* it says nothing of sends */
+	if (log >= 0 && option.collectives != 1U << SENDRECV) {
+		taken = log_read(log, option.algorithm, option.protocol, option.kernel, &other);
+		snprintf(text, sizeof(text), "NCCL took what was wanted %lu times, and something "
+			 "else %lu times", taken, other);
+		if (!taken || other)
+			return text;
+		printf("# NCCL's log: %lu collectives by %s\n", taken, wanted());
+	}
+	if (uses_multimem() && !multimem)
+		return "there are no multimem operations";
+	if (!uses_multimem() && option.algorithm && multimem)
+		return "it has no multimem operations";
+	return NULL;
+}
+
+/* Runs what options say, with a communicator of its own: number @number of this process */
+static void run_case(struct buffers *have, int number, int log)
+{
 	ncclWindow_t windows[2];
 	void *handles[2];
 	double begin = time(NULL);
+	const char *problem;
 	uint64_t multimem;
 
-	CHECK(cudaSetDevice(rank));
-	CHECK(cudaStreamCreateWithFlags(&have.stream, cudaStreamNonBlocking));
+	tell_nccl();
+	now.collective = __builtin_ctz(option.collectives);
+	now.operation = &operations[__builtin_ctz(option.operations)];
+	now.type = &types[__builtin_ctz(option.types)];
 	/* NCCL serves it from a thread of this process, which a child would not have */
 	if (!rank) {
+		shared->wrong = 0;
 		CHECK_NCCL(ncclGetUniqueId(&shared->id));
-		__atomic_store_n(&shared->id_is_there, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&shared->ids, number, __ATOMIC_RELEASE);
 	}
-	while (!__atomic_load_n(&shared->id_is_there, __ATOMIC_ACQUIRE))
+	while (__atomic_load_n(&shared->ids, __ATOMIC_ACQUIRE) < number)
 		usleep(1000);
 	CHECK_NCCL(ncclCommInitRank(&communicator, option.processes, shared->id, rank));
-	CHECK_NCCL(ncclMemAlloc((void **)&have.send, option.last));
-	CHECK_NCCL(ncclMemAlloc((void **)&have.receive, option.last));
-	register_buffer(have.send, &handles[0], &windows[0]);
-	register_buffer(have.receive, &handles[1], &windows[1]);
-	have.check = malloc(option.last);
-	if (!have.check)
-		return 1;
-	once(&have, 1, false, 0, &(uint64_t){ 0 });	/* kernels are compiled */
+	CHECK_NCCL(ncclMemAlloc((void **)&have->send, option.last));
+	CHECK_NCCL(ncclMemAlloc((void **)&have->receive, option.last));
+	register_buffer(have->send, &handles[0], &windows[0]);
+	register_buffer(have->receive, &handles[1], &windows[1]);
+	have->check = malloc(option.last);
+	if (!have->check)
+		exit(1);
+	once(have, 1, false, 0, &(uint64_t){ 0 });	/* kernels are compiled */
 	if (!rank)
 		printf("# By %s%s%s: %d ranks, %d iterations; ready after %.0f s\n"
 		       "%-43s %-35s %s\n%12s %12s %9s %7s %11s %7s %7s %6s %11s %7s %7s %6s\n",
@@ -320,69 +371,71 @@ static int run(void)
 		       "time (us)", "algbw", "busbw", "#wrong");
 	multimem = windows_count("multimem");
 	__atomic_store_n(&shared->ready, true, __ATOMIC_RELEASE);
-	measure_all(&have);
-	if (!rank)
-		shared->multimem = windows_count("multimem") - multimem;
+	measure_all(have);
+	meet();			/* all have counted their wrong values */
+	if (!rank) {
+		problem = judge(windows_count("multimem") - multimem, log);
+		shared->failed += !!problem;
+		printf("# %s%s%s\n", problem ? problem : "every value is right",
+		       option.line ? ": " : "", option.line ? option.line : "");
+		fflush(stdout);
+	}
 	deregister_buffer(handles[0], windows[0]);
 	deregister_buffer(handles[1], windows[1]);
-	CHECK_NCCL(ncclMemFree(have.send));
-	CHECK_NCCL(ncclMemFree(have.receive));
+	CHECK_NCCL(ncclMemFree(have->send));
+	CHECK_NCCL(ncclMemFree(have->receive));
+	free(have->check);
 	CHECK_NCCL(ncclCommDestroy(communicator));
-	return 0;
+	communicator = NULL;
 }
 
-/*
- * Kills the last rank in the middle of a collective.
- *
- * Return: false: a rank ended before the first collective of the table.
- */
-static bool kill_last(pid_t pid)
+static int run(int log)
 {
-	siginfo_t ended = { };
+	struct buffers have;
 
-	while (!__atomic_load_n(&shared->ready, __ATOMIC_ACQUIRE)) {
-		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) || ended.si_pid)
-			return false;
-		usleep(1000);
+	CHECK(cudaSetDevice(rank));
+	CHECK(cudaStreamCreateWithFlags(&have.stream, cudaStreamNonBlocking));
+	for (int i = 0; i < cases_count; i++) {
+		option = cases[i];
+		run_case(&have, i + 1, log);
 	}
-	usleep(option.kill_after * 1000);
-	return !kill(pid, SIGKILL);
+	return 0;
 }
 
 /*
  * Ends ranks of which one is gone: most abort, and the rest wait for it in a call of NCCL's.
  *
- * Return: how many had to be killed.
+ * Return: did all abort, and none go on spinning?
  */
-static int end_others(const pid_t *pids)
+static bool end_others(const pid_t *pids)
 {
-	int killed = 0, ended = 0, patience = 300;
+	int killed = 0, ended = 0, patience = option.patience;
 	pid_t pid;
 
 	__atomic_store_n(&shared->lost, true, __ATOMIC_RELEASE);
 	while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0) {
 		sleep(!pid);
 		ended += pid > 0;
-		for (int i = 0; !pid && !patience && i < option.processes; i++)
-			killed += !kill(pids[i], SIGKILL);
+		for (int i = 0; !pid && !patience && i < option.processes; i++) {
+			if (kill(pids[i], SIGKILL))
+				continue;
+			printf("# rank %d, process %d, did not abort\n", i, (int)pids[i]);
+			killed++;
+		}
 		patience -= !pid;
 	}
-	printf("# ranks: %d aborted, %d ended with an error, %d were killed\n", shared->aborted,
-	       ended - shared->aborted - killed, killed);
-	return killed;
+	printf("# ranks: %d aborted, %d ended with an error, %d were killed; %d went on spinning\n",
+	       shared->aborted, ended - shared->aborted - killed, killed, shared->busy);
+	return shared->aborted == ended && !shared->busy;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long taken, other;
 	int status, failed = 0, log = -1;
 	bool killed = false;
 	pid_t pids[8];
 
-	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-	now.collective = __builtin_ctz(option.collectives);
-	now.operation = &operations[__builtin_ctz(option.operations)];
-	now.type = &types[__builtin_ctz(option.types)];
+	read_options(argc, argv);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return perror("mmap"), 1;
@@ -395,36 +448,25 @@ int main(int argc, char **argv)
 		if (pids[rank] < 0)
 			return perror("fork"), 1;
 		if (!pids[rank])
-			exit(run());
+			exit(run(log));
 		if (log >= 0) {
 			unsetenv("NCCL_DEBUG");
 			unsetenv("NCCL_DEBUG_FILE");
 		}
 	}
 	if (option.kill_after >= 0)
-		killed = kill_last(pids[option.processes - 1]);
+		killed = kill_inside(pids[option.processes - 1], &shared->ready, &shared->inside,
+				     option.kill_after);
+	if (killed)
+		printf("# rank %d was killed in a collective\n", option.processes - 1);
 	while (!failed && wait(&status) > 0)
 		failed = status;
 	if (failed) {
-		if (!end_others(pids) && killed && WIFSIGNALED(failed))
+		if (end_others(pids) && killed && WIFSIGNALED(failed))
 			return 0;
 		return fprintf(stderr, "a rank ended with status %#x\n", failed), 1;
 	}
-	if (shared->wrong)
-		return fprintf(stderr, "%lu values are wrong\n", shared->wrong), 1;
-	/* it says nothing of sends */
-	if (log >= 0 && option.collectives != 1U << SENDRECV) {
-		taken = log_read(log, option.algorithm, option.protocol, option.kernel, &other);
-		if (!taken || other)
-			return fprintf(stderr, "NCCL took what was wanted %lu times, and something "
-				       "else %lu times\n", taken, other), 1;
-		printf("# NCCL's log: %lu collectives by %s\n", taken, wanted());
-	}
-	printf("# memcast counted %lu multimem operations\n", shared->multimem);
-	if (uses_multimem() && !shared->multimem)
-		return fprintf(stderr, "%s has to make some\n", wanted()), 1;
-	if (!uses_multimem() && option.algorithm && shared->multimem)
-		return fprintf(stderr, "%s has none\n", wanted()), 1;
-	printf("# every value is right\n");
-	return 0;
+	if (option.kill_after >= 0)
+		return fprintf(stderr, "all collectives ended before a rank was killed\n"), 1;
+	return !!shared->failed;
 }

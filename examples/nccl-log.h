@@ -36,21 +36,22 @@ static bool is_wanted(const char *wanted, const char *taken)
 }
 
 /*
- * Reads the lines "… -> Algo RING proto LL …" and "… -> Kernel AllReduce_AGxLL_R …". NULL: any.
+ * Reads new lines "… -> Algo RING proto LL …" and "… -> Kernel AllReduce_AGxLL_R …". NULL: any.
  * Return: how many took what was wanted; *other: how many something else
  */
 static unsigned long log_read(int log, const char *algorithm, const char *protocol,
 			      const char *kernel, unsigned long *other)
 {
 	char line[1024], algorithm_taken[64], taken[64], *at;
+	static long read_up_to;
 	unsigned long wanted = 0;
-	FILE *file = fdopen(log, "r");
+	FILE *file = fdopen(dup(log), "r");
 	bool right;
 
 	*other = 0;
 	if (!file)
 		return 0;
-	rewind(file);
+	fseek(file, read_up_to, SEEK_SET);
 	while (fgets(line, sizeof(line), file)) {
 		at = strstr(line, "-> ");
 		if (!at)
@@ -65,6 +66,7 @@ static unsigned long log_read(int log, const char *algorithm, const char *protoc
 		wanted += right;
 		*other += !right;
 	}
+	read_up_to = ftell(file);
 	fclose(file);
 	return wanted;
 }

@@ -16,7 +16,7 @@ static const char *const collectives[] = {
 	"all_reduce", "reduce_scatter", "all_gather", "broadcast", "sendrecv", NULL
 };
 
-static struct {
+static struct chosen {
 	int processes, iterations;
 	size_t first, last;		/* bytes of the larger buffer */
 	unsigned long factor;
@@ -24,8 +24,12 @@ static struct {
 	const char *algorithm, *protocol, *kernel;	/* what NCCL is to take; NULL: as it likes */
 	int registration;		/* of buffers, as nccl-tests number it */
 	int kill_after;			/* milliseconds; -1: no rank is killed */
+	int patience;			/* seconds, with ranks that are to abort */
+	const char *file;		/* of cases */
+	const char *line;		/* of it, whose case this is */
 } option = { .processes = 4, .iterations = 5, .first = 16, .last = 1 << 20, .factor = 16,
-	     .types = 1, .operations = 1, .collectives = 1, .kill_after = -1 };
+	     .types = 1, .operations = 1, .collectives = 1, .kill_after = -1,
+	     .patience = 300 };
 
 /*
  * Return: a mask of the names in a list, "half,float" or "all", by their places in a table that
@@ -55,25 +59,29 @@ static unsigned int find(const void *table, size_t step, const char *list, struc
 
 #define FIND(table)	find(table, sizeof((table)[0]), value, state)
 
-/* What NCCL is to take, of what is not said */
-static void choose(void)
+static void set_or_unset(const char *name, const char *value)
+{
+	if (value && *value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+/* Tells NCCL what to take, for the next communicator. It reads NCCL_SYM_KERNEL but once. */
+static void tell_nccl(void)
 {
 	bool has_nvls = !(option.collectives & (1U << BROADCAST | 1U << SENDRECV));
 
 	if (option.registration == 2) {
-		option.algorithm = NULL;
+		option.algorithm = option.protocol = NULL;
 		if (!option.kernel)
 			option.kernel = "";
-		if (*option.kernel)
-			setenv("NCCL_SYM_KERNEL", option.kernel, 1);
-		return;
-	}
-	if (!option.algorithm && option.collectives != 1U << SENDRECV)
+	} else if (!option.algorithm && option.collectives != 1U << SENDRECV) {
 		option.algorithm = has_nvls ? "NVLS" : "RING";
-	if (option.algorithm)
-		setenv("NCCL_ALGO", option.algorithm, 1);
-	if (option.protocol)
-		setenv("NCCL_PROTO", option.protocol, 1);
+	}
+	set_or_unset("NCCL_SYM_KERNEL", option.kernel);
+	set_or_unset("NCCL_ALGO", option.algorithm);
+	set_or_unset("NCCL_PROTO", option.protocol);
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -89,6 +97,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case 'R': option.registration = atoi(value); break;
 	case 'k': option.kernel = value; option.registration = 2; break;
 	case 'K': option.kill_after = atoi(value); break;
+	case 'C': option.file = value; break;
+	case 'W': option.patience = atoi(value); break;
 	case 'd': option.types = FIND(types); break;
 	case 'o': option.operations = FIND(operations); break;
 	case 'c': option.collectives = FIND(collectives); break;
@@ -101,7 +111,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		if (option.algorithm && !strcasecmp(option.algorithm, "NVLS") &&
 		    option.collectives >> BROADCAST & 1)
 			argp_error(state, "NCCL has no broadcast by NVLS");
-		choose();
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -124,8 +133,11 @@ static const struct argp_option options[] = {
 	{ "protocol", 'P', "NAME", 0, "NCCL_PROTO: Simple, LL, LL128", 0 },
 	{ "local_register", 'R', "N", 0, "1: register buffers; 2: as symmetric windows", 0 },
 	{ "kernel", 'k', "NAME", 0, "-R 2, and NCCL_SYM_KERNEL: AllReduce_AGxLL_R, …", 0 },
+	{ "cases", 'C', "FILE", 0, "Each line has more options: of a case with a communicator "
+	  "of its own, in the same processes", 0 },
 	{ "kill", 'K', "MS", 0, "Kill a rank so many milliseconds after the start: the "
 	  "others have to end by themselves", 0 },
+	{ "patience", 'W', "SECONDS", 0, "Give them so long (300)", 0 },
 	{ }
 };
 static const struct argp argp = {
@@ -133,5 +145,42 @@ static const struct argp argp = {
 	"NCCL's collectives on emulated devices, by NVIDIA's kernels: every value checked.",
 	NULL, NULL, NULL
 };
+
+static struct chosen cases[64];
+static int cases_count;
+
+/* Makes a list of what the command line says: one case, or those of a file */
+static void read_options(int argc, char **argv)
+{
+	struct chosen all;
+	char *line = NULL, *rest, *words[32] = { argv[0] };
+	size_t room = 0;
+	FILE *file;
+	int count;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	if (!option.file) {
+		cases[cases_count++] = option;
+		return;
+	}
+	all = option;
+	file = fopen(option.file, "re");
+	if (!file)
+		perror(option.file), exit(1);
+	while (cases_count < 64 && getline(&line, &room, file) > 0) {
+		option = all;
+		line[strcspn(line, "\n")] = '\0';
+		option.line = strdup(line);
+		rest = strdup(line);
+		for (count = 1; count < 31 && (words[count] = strsep(&rest, " ")); count++)
+			;
+		words[count] = NULL;
+		argp_parse(&argp, count, words, 0, NULL, NULL);
+		cases[cases_count++] = option;
+	}
+	option = all;
+	free(line);
+	fclose(file);
+}
 
 #endif /* NCCL_OPTIONS_H */

@@ -24,7 +24,7 @@ have() { [ ! -e "$table" ] || grep -qw "ncclDevFunc_$1" "$table"; }
 
 declare -A short=([float]=f32 [half]=f16 [bfloat16]=bf16 [uint32]=u32)
 # reduces COLLECTIVE FUNCTION ALGORITHM PROTOCOL: adds a case for each operation, with the types
-# that there are
+# that there are, and sums of floats of up to 1 MiB: one takes up to 20 s on an emulated processor
 reduces() {
 	local op types
 	for op in sum min max; do
@@ -35,6 +35,9 @@ reduces() {
 			have "$2_${reduction}_${short[$type]}_${3^^}_${4^^}" && types=$types,$type
 		done
 		[ -z "$types" ] || echo "-c $1 -a $3 -P $4 -o $op -d ${types#,}" >>"$temp/all"
+		case $1.$op.$types in
+		all_reduce.sum.*float*) echo "-c $1 -a $3 -P $4 -b 1048576 -e 1048576" >>"$temp/all" ;;
+		esac
 	done
 }
 # moves COLLECTIVE FUNCTION ALGORITHM PROTOCOL
@@ -58,9 +61,20 @@ for kernel in LL LLMC ST STMC; do
 	echo "-c all_gather -k AllGather_$kernel" >>"$temp/all"
 done
 
+# a rank is killed in the middle of these
+for how in 'NVLS Simple' 'RING LL' 'RING Simple' 'TREE LL128'; do
+	set -- $how
+	! have "AllReduce_Sum_f32_$1_${2^^}" || echo "-a $1 -P $2" >>"$temp/kills"
+done
+for kernel in RSxLDMC_AGxSTMC AGxLL_R; do
+	echo "-k AllReduce_$kernel" >>"$temp/kills"
+done
+
 grep -v -e '-o m' "$temp/all" >"$temp/some"
-machine 'NCCL, Linux 6.12' --host --memory 5000 --env NCCL_MAX_CTAS=1 -- \
-	sh selftests/ptx/nccl_cases.sh $program "$temp/all"
-machine 'NCCL, Linux 6.1' --kernel 6.1 --host --memory 5000 --env NCCL_MAX_CTAS=1 -- \
+options=(--host --memory 5000 --limit 1000000000 --env NCCL_MAX_CTAS=1 --)
+machine 'NCCL, Linux 6.12' "${options[@]}" sh selftests/ptx/nccl_cases.sh $program "$temp/all"
+machine 'NCCL, Linux 6.1' --kernel 6.1 "${options[@]}" \
 	sh selftests/ptx/nccl_cases.sh $program "$temp/some"
+machine 'NCCL, killed ranks' "${options[@]}" \
+	sh selftests/ptx/nccl_kills.sh $program "$temp/kills" 20
 exit $failed
