@@ -95,6 +95,7 @@ struct mc_client {
 	u64 key;			/* random: who knows it may list the client */
 	struct mc_host *host;		/* whose file was opened: it has those devices */
 	struct list_head of_host;	/* in host->clients */
+	struct rb_node by_key;		/* in host->keys */
 	u64 round;			/* the last host->round that visited it */
 	struct kref kref;		/* held by the file and walks of host->clients */
 	bool lost;			/* its host was lost; only ever set, lockless */

@@ -31,6 +31,7 @@ struct mc_host mc_machine = {
 	.number = MC_NO_HOST,
 	.lock = __MUTEX_INITIALIZER(mc_machine.lock),
 	.clients = LIST_HEAD_INIT(mc_machine.clients),
+	.keys = RB_ROOT,
 	.objects_lock = __SPIN_LOCK_UNLOCKED(mc_machine.objects_lock),
 	.objects = LIST_HEAD_INIT(mc_machine.objects),
 	.lost_objects = LIST_HEAD_INIT(mc_machine.lost_objects),
@@ -70,6 +71,18 @@ struct mc_host *mc_host_of_file(const struct inode *inode)
 	return mc_host_find(iminor(inode)) ?: &mc_machine;
 }
 
+static int compare_key(const void *key, const struct rb_node *node)
+{
+	u64 other = rb_entry(node, struct mc_client, by_key)->key;
+
+	return *(const u64 *)key < other ? -1 : *(const u64 *)key > other;
+}
+
+static bool has_less(struct rb_node *node, const struct rb_node *other)
+{
+	return compare_key(&rb_entry(node, struct mc_client, by_key)->key, other) < 0;
+}
+
 /*
  * Puts a new client on a host, where walks find it from now on. Takes the host's lock.
  * Return: 0, or -EHOSTDOWN: the host is lost.
@@ -81,10 +94,12 @@ int mc_host_enter(struct mc_host *host, struct mc_client *client)
 	client->host = host;
 	mutex_lock(&host->lock);
 	client->round = host->round;
-	if (READ_ONCE(host->lost))
+	if (READ_ONCE(host->lost)) {
 		ret = -EHOSTDOWN;
-	else
+	} else {
 		list_add_tail(&client->of_host, &host->clients);
+		rb_add(&client->by_key, &host->keys, has_less);
+	}
 	mutex_unlock(&host->lock);
 	return ret;
 }
@@ -94,6 +109,7 @@ void mc_host_leave(struct mc_client *client)
 {
 	mutex_lock(&client->host->lock);
 	list_del(&client->of_host);
+	rb_erase(&client->by_key, &client->host->keys);
 	mutex_unlock(&client->host->lock);
 }
 
@@ -136,19 +152,17 @@ struct mc_client *mc_host_next_client(struct mc_host *host, u64 round)
 
 static struct mc_client *find_client_on(struct mc_host *host, u64 key)
 {
-	struct mc_client *client, *found = NULL;
+	struct mc_client *client = NULL;
+	struct rb_node *node;
 
 	mutex_lock(&host->lock);
-	list_for_each_entry(client, &host->clients, of_host) {
-		if (client->key == key) {
-			kref_get(&client->kref);
-			found = client;
-			break;
-		}
-		cond_resched();
+	node = rb_find(&key, &host->keys, compare_key);
+	if (node) {
+		client = rb_entry(node, struct mc_client, by_key);
+		kref_get(&client->kref);
 	}
 	mutex_unlock(&host->lock);
-	return found;
+	return client;
 }
 
 /* Return: the client with a key, on any host, its struct held; or NULL. Takes the hosts' locks. */
@@ -241,6 +255,7 @@ int mc_hosts_divide(u32 devices)
 		host->first = i * host->devices;
 		mutex_init(&host->lock);
 		INIT_LIST_HEAD(&host->clients);
+		host->keys = RB_ROOT;
 		spin_lock_init(&host->objects_lock);
 		INIT_LIST_HEAD(&host->objects);
 		INIT_LIST_HEAD(&host->lost_objects);

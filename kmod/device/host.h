@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include "core/core.h"
 
@@ -14,8 +15,9 @@
 struct mc_host {
 	u32 number;			/* MC_NO_HOST: the machine, where there are several */
 	u32 first, devices;		/* which of the machine's devices it has */
-	struct mutex lock;		/* protects clients and round */
+	struct mutex lock;		/* protects clients, keys and round */
 	struct list_head clients;	/* by mc_client.of_host */
+	struct rb_root keys;		/* of clients, by mc_client.by_key */
 	u64 round;			/* number of the last walk through clients */
 	bool lost;			/* and has not returned; lockless */
 	spinlock_t objects_lock;	/* protects what follows; orders lost and objects */

@@ -171,6 +171,8 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 				       "what is at %#lx is memory of another host", address);
 		if (before && before->device != memory->device)
 			return mc_fail(call, -EINVAL, "the range is on several devices");
+		if (before && before->object.place != memory->object.place)
+			return mc_fail(call, -EINVAL, "the range is on several hosts");
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		before = memory;
@@ -234,14 +236,16 @@ int mc_export_range(struct mc_call *call)
 	struct memcast_export_range *range = call->arg;
 	struct mc_reservation *reservation;
 	struct mc_buffer *buffer;
+	bool of_heap;
 
 	if (range->flags)
 		return mc_fail(call, -EINVAL, "unknown flags %#x", range->flags);
 	reservation = mc_reservation_over(call, range->address, range->bytes);
 	if (IS_ERR(reservation))
 		return PTR_ERR(reservation);
+	of_heap = READ_ONCE(reservation->of_heap);
 	/* before the check of the block, which may be ending */
-	if (READ_ONCE(reservation->of_heap)) {
+	if (of_heap) {
 		expose(reservation);
 		if (!mc_block_pages_hold(call->client, range->address, range->bytes)) {
 			mc_reservation_put(reservation);
@@ -249,7 +253,12 @@ int mc_export_range(struct mc_call *call)
 		}
 	}
 	down_read(&reservation->lock);
-	buffer = range_buffer(call, reservation);
+	/* a heap may have claimed the reservation since, and none of its blocks is exposed */
+	if (reservation->of_heap && !of_heap)
+		buffer = ERR_PTR(mc_fail(call, -EINVAL, "what is at %#llx is a heap's",
+					 range->address));
+	else
+		buffer = range_buffer(call, reservation);
 	up_read(&reservation->lock);
 	mc_reservation_put(reservation);
 	return IS_ERR(buffer) ? PTR_ERR(buffer) :

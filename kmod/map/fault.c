@@ -107,8 +107,11 @@ static vm_fault_t find_lack(struct lack *lack, struct mc_memory *memory, unsigne
 	if (mc_object_tryget(&memory->object)) {
 		lack->memory = memory;
 		lack->offset = offset;
+		return VM_FAULT_SIGBUS;
 	}
-	return VM_FAULT_SIGBUS;
+	/* its last user may have populated the chunk since, and another fault have shown it */
+	smp_rmb();
+	return mc_memory_lacks(memory, offset) ? VM_FAULT_SIGBUS : 0;
 }
 
 static int lack_fill(struct lack *lack)

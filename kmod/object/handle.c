@@ -4,6 +4,7 @@
 #include "object.h"
 
 #define HANDLE_LIMIT	XA_LIMIT(1, INT_MAX)
+#define HANDLES_FEW	4096	/* numbers come round after so many, and 4 for each handle */
 
 static void handle_free(struct mc_client *client, struct mc_handle *handle)
 {
@@ -11,11 +12,20 @@ static void handle_free(struct mc_client *client, struct mc_handle *handle)
 	mc_free(client->account, handle, sizeof(*handle));
 }
 
+/*
+ * Numbers come round late: a call with a stale handle should fail, not hit another object. But the
+ * table's nodes of 64 numbers are not charged, so a client must not have one for each handle.
+ */
 static int handle_reserve(struct mc_client *client, struct mc_handle *handle)
 {
-	int ret = xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT,
-				  &client->next, GFP_KERNEL_ACCOUNT);
+	int ret;
 
+	xa_lock(&client->handles);
+	if (client->next > HANDLES_FEW + 4 * client->handle_count)
+		client->next = 0;
+	ret = __xa_alloc_cyclic(&client->handles, &handle->id, NULL, HANDLE_LIMIT, &client->next,
+				GFP_KERNEL_ACCOUNT);
+	xa_unlock(&client->handles);
 	return ret < 0 ? ret : 0;
 }
 
@@ -42,8 +52,7 @@ static void handle_publish(struct mc_client *client, struct mc_handle *handle)
  * @out_handle: where the call's argument has the handle
  *
  * It reserves a place in the table, where no lookup finds a handle; and publishes the
- * handle there when nothing can fail any more. Numbers come round late: a call with
- * a stale handle should fail, not hit another object.
+ * handle there when nothing can fail any more.
  *
  * Return: 0, or an error.
  */

@@ -9,6 +9,7 @@
 #include "memcast_test.h"
 #include "lost_host.h"
 #include "peers.h"
+#include "raw.h"
 #include "reason.h"
 
 FIXTURE(lost)
@@ -408,6 +409,52 @@ TEST_F(lost, range_that_was_imported)
 			 "memory # was of host #, which was lost");
 	EXPECT_CU(CUDA_ERROR_NVLINK_UNCORRECTABLE, cuMemcpyDtoH(&word, imported, sizeof(word)));
 	ASSERT_EQ(0, close(fd));
+}
+
+/* A range of two hosts' memory would outlive one of them. */
+TEST_F(lost, range_of_two_hosts)
+{
+	CUmemAllocationProp prop = memory_on(0);
+	CUmemGenericAllocationHandle handle;
+	CUmemFabricHandle shareable;
+	struct memcast_export_range range = {};
+	CUdeviceptr at;
+	int link[2];
+	pid_t pid[2];
+
+	prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+	prop.location.id = 0;
+	prop.requestedHandleTypes = FABRIC;
+	for (int i = 0; i < 2; i++) {
+		pid[i] = process_of(i, &link[i]);
+		if (pid[i])
+			continue;
+		ASSERT_OK(cuMemCreate(&handle, CHUNK, &prop, 0));
+		send_fabric(link[i], handle);
+		receive_number(link[i]);
+		_exit(_metadata->exit_code);
+	}
+	cuda_start(0);
+	ASSERT_OK(cuMemAddressReserve(&at, 2 * CHUNK, CHUNK, 0, 0));
+	for (int i = 0; i < 2; i++) {
+		shareable = receive_fabric(link[i]);
+		ASSERT_OK(import(&handle, &shareable));
+		ASSERT_OK(cuMemMap(at + i * CHUNK, CHUNK, 0, handle, 0));
+		EXPECT_OK(cuMemRelease(handle));
+	}
+	/* libcuda.so.1 exports devices' memory only */
+	range.address = at;
+	range.bytes = CHUNK;
+	EXPECT_EQ(0, RAW(raw_library_fd(), EXPORT_RANGE, range));
+	EXPECT_EQ(0, close(range.out_fd));
+	range.bytes = 2 * CHUNK;
+	EXPECT_EQ(EINVAL, RAW(raw_library_fd(), EXPORT_RANGE, range));
+	for (int i = 0; i < 2; i++) {
+		EXPECT_OK(cuMemUnmap(at + i * CHUNK, CHUNK));
+		send_number(link[i], 0);
+		EXPECT_EQ(0, reap_child(pid[i]));
+	}
+	EXPECT_OK(cuMemAddressFree(at, 2 * CHUNK));
 }
 
 /*
