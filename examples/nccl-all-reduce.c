@@ -235,11 +235,14 @@ static void measure(struct buffers *have, size_t bytes)
 		printf("\n"), fflush(stdout);
 }
 
-/* Has what NCCL is to take operations at multicast addresses? */
+/*
+ * Has what NCCL is to take operations at multicast addresses? LLMC has plain stores there, which
+ * are not counted.
+ */
 static bool uses_multimem(void)
 {
 	if (option.kernel)
-		return strstr(option.kernel, "MC");
+		return strstr(option.kernel, "MC") && !strstr(option.kernel, "LLMC");
 	return option.algorithm && !strcasecmp(option.algorithm, "NVLS");
 }
 
