@@ -343,14 +343,14 @@ $(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers tools/tests/source/di
 	@rm -rf $(farm)/rooms
 	@$(call make_rooms,$(farm)/rooms,kmod)
 	@echo "memcast.ko for $(release)"
-	@$(kbuild) modules
+	@+$(kbuild) modules
 	@touch $@
 
 # memcast_vm.ko, which memcast-vm's emulated x86 machines load; only kernels with kprobes have one
 $(farm)/vm/made: $(wildcard tools/vm/module/*) $(KDIR)/Module.symvers
 	@mkdir -p $(@D)
 	@ln -sfn $(abspath $(wildcard tools/vm/module/*)) $(@D)/
-	@$(kbuild) M=$(CURDIR)/$(@D) modules
+	@+$(kbuild) M=$(CURDIR)/$(@D) modules
 	@find $(@D) -name '*.ko' -exec $(binutils)objcopy --strip-debug {} \;
 	@touch $@
 
@@ -358,7 +358,7 @@ $(farm)/vm/made: $(wildcard tools/vm/module/*) $(KDIR)/Module.symvers
 $(test_modules) &: $(wildcard selftests/kmod/*) $(KDIR)/Module.symvers
 	@mkdir -p $(farm)/tests $(B)/selftests
 	@ln -sfn $(abspath $(wildcard selftests/kmod/*)) $(farm)/tests/
-	@$(kbuild) M=$(CURDIR)/$(farm)/tests modules
+	@+$(kbuild) M=$(CURDIR)/$(farm)/tests modules
 	@for module in $(test_modules); do \
 		name=$${module##*/}; \
 		$(binutils)objcopy --strip-debug $(farm)/tests/$${name%%-*}.ko $$module; \

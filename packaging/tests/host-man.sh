@@ -59,8 +59,10 @@ module() {
 		include/uapi/memcast.h); do
 		grep -q "ioctl($name)" "$temp/page" || { echo "no $name"; return 1; }
 	done
-	for name in $(sed -nE 's/^MODULE_PARM_DESC\(([a-z_]+),.*/\1/p' kmod/*/*.c); do
-		grep -qx "\.I $name" "$temp/page" || { echo "no parameter $name"; return 1; }
+	for name in $(sed -nE 's/^module_param(_[a-z]+)*\(([a-z_]+),.*/\2/p' kmod/*/*.c); do
+		grep -qx "\.I $name" "$temp/page" || { echo "no MODULE_PARM_DESC of $name"; return 1; }
+		grep -q "^| .*\`$name\`" docs/install/by-hand.md ||
+			{ echo "docs/install/by-hand.md has no row of $name"; return 1; }
 	done
 	words build/man/memcast.7 >"$temp/page"
 	for name in $(sed -nE 's/^## ([A-Z_]+)$/\1/p' docs/environment.md); do

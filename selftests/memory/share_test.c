@@ -288,6 +288,7 @@ TEST_F(share, fd_in_flight)
 
 /* ---- teams ---- */
 
+/* A team that is exported to another process, which adds its device and binds */
 TEST_F(share, incomplete_team)
 {
 	int link, fd;
