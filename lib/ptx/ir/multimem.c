@@ -121,7 +121,7 @@ static LLVMValueRef replica_at(struct translator *t, const struct replicas *all,
 	return LLVMBuildGEP2(t->builder, t->i8, base, (LLVMValueRef *)&all->offset, 1, "");
 }
 
-/* The builder stands where there are two. */
+/* Asks whether the view has two replicas. The builder stands where it has. */
 static void replicas_pair(struct translator *t, struct replicas *all)
 {
 	LLVMBasicBlockRef pair = new_block(t);
@@ -135,7 +135,7 @@ static void replicas_pair(struct translator *t, struct replicas *all)
 	LLVMPositionBuilderAtEnd(t->builder, pair);
 }
 
-/* Ends what is done for two. The builder stands in the loop for other numbers. */
+/* Ends what is done for two replicas, and begins the loop for other numbers of them. */
 static void replicas_begin(struct translator *t, struct replicas *all, uint64_t first)
 {
 	LLVMValueRef start = constant(t, 64, first);
@@ -163,7 +163,7 @@ static LLVMValueRef replicas_two(struct translator *t, struct replicas *all)
 	return second;
 }
 
-/* Ends the loop's turn, and asks behind it for one replica more: the builder stands where it is. */
+/* Ends the loop, and asks whether one replica is left. The builder stands where one is. */
 static void replicas_one(struct translator *t, const struct replicas *all)
 {
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder), one = new_block(t);
@@ -177,7 +177,7 @@ static void replicas_one(struct translator *t, const struct replicas *all)
 	LLVMPositionBuilderAtEnd(t->builder, one);
 }
 
-/* Ends what is done for one that is left. The builder stands behind all replicas. */
+/* Ends what is done for the one that is left. The builder stands where all replicas are done. */
 static void replicas_end(struct translator *t, const struct replicas *all)
 {
 	LLVMBuildBr(t->builder, all->after);

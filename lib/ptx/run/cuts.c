@@ -9,7 +9,10 @@
 #include "lanes.h"
 
 #define LOOP_LEAST	8	/* fewer threads than that run one by one */
-/* Of a warp, before the next one has its turns. Blocks that run as one read in order by one each. */
+/*
+ * How many turns a warp takes before the next warp does. In blocks that run as one it is a single
+ * turn, so that the warps access memory in the order of addresses.
+ */
 #define WARP_TURNS	64
 
 struct walk {
