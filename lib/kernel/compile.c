@@ -174,6 +174,18 @@ CUresult module_compiled(struct module *module, const char *name,
 	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log.text);
 }
 
+/*
+ * Return: what runs in the place of a kernel in a launch that was given a window: its plain stores
+ * reach all replicas without a signal for each. It is compiled the first time.
+ */
+const struct ptx_kernel *module_for_windows(struct module *module,
+					    const struct ptx_kernel *kernel)
+{
+	const char *why;
+
+	return translator_get(&why)->for_windows(module->code, kernel);
+}
+
 /* Compiles what launches may ask for. What cannot be compiled is an error of the launch. */
 void module_compile_all(struct module *module)
 {

@@ -148,6 +148,8 @@ void modules_each_code(void (*function)(const struct code *code, void *data), vo
 struct ptx_kernel;
 CUresult module_compiled(struct module *module, const char *name,
 			 const struct ptx_kernel **kernel, const char **why);
+const struct ptx_kernel *module_for_windows(struct module *module,
+					    const struct ptx_kernel *kernel);
 CUresult module_unified(struct module *module, const char *name, void **function);
 void module_compile_all(struct module *module);
 void module_addresses(struct module *module);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Runs kernels that were translated from PTX, by memcast-ptx.so. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/activity.h"
 #include "base/ioctl.h"
@@ -92,6 +93,23 @@ static const struct ptx_run_host host = {
 	.waits = waits,
 };
 
+/*
+ * Finds the first window that a value of a launch's parameters points into. Kernels that are given one
+ * store to it, mostly, as the copy kernels of benchmarks do.
+ */
+static void find_window(const struct code *code, struct ptx_launch *launch)
+{
+	struct trap_window window;
+	uint64_t value;
+
+	for (uint32_t at = 0; at + sizeof(value) <= code->parameters_bytes; at += sizeof(value)) {
+		memcpy(&value, (const char *)launch->parameters + at, sizeof(value));
+		if (fault_near(value) && fault_window_at(value, &window) &&
+		    view_at(value, &launch->window, &launch->window_bytes, &launch->view))
+			return;
+	}
+}
+
 /* Finds the translation of a kernel that has no function in C; it may take its time. */
 CUresult translated_find(struct function *function, struct invocation *invocation)
 {
@@ -136,6 +154,10 @@ CUresult translated_run(const struct invocation *invocation, struct activity *ac
 		return image_no_memory();
 	if (code->parameters_count)
 		launch.parameters = (char *)invocation->parameters[0] - code->parameters[0].offset;
+	if (fault_wanted() && !fault_strict() && launch.parameters)
+		find_window(code, &launch);
+	if (launch.window_bytes)
+		launch.kernel = module_for_windows(invocation->module, launch.kernel);
 	for (int i = 0; i < 3; i++) {
 		launch.grid[i] = invocation->grid[i];
 		launch.block[i] = invocation->block[i];

@@ -11,6 +11,7 @@ const struct ptx_object memcast_ptx_object = {
 	.code_free = ptx_code_free,
 	.unified = ptx_code_unified,
 	.kernel = ptx_code_kernel,
+	.for_windows = ptx_code_for_windows,
 	.count = ptx_code_count,
 	.compile = ptx_code_compile,
 	.show = ptx_code_show,

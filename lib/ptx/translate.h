@@ -23,5 +23,7 @@ void ptx_code_free(struct ptx_code *code);
 void *ptx_code_unified(struct ptx_code *code, const char *name);
 int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
 		    struct ptx_log *log);
+const struct ptx_kernel *ptx_code_for_windows(struct ptx_code *code,
+					      const struct ptx_kernel *kernel);
 
 #endif /* MEMCAST_PTX_TRANSLATE_H */

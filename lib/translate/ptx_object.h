@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	8
+#define PTX_OBJECT_VERSION	9
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -88,6 +88,10 @@ struct ptx_run_host {
 struct ptx_launch {
 	const struct ptx_kernel *kernel;
 	const void *parameters;		/* laid out as PTX does */
+	/* the window that plain stores of a kernel for windows reach; window_bytes is 0: none */
+	uint64_t window;
+	size_t window_bytes;
+	const struct memcast_view *view;
 	uint32_t grid[3], block[3], cluster[3];	/* cluster: 1 or more */
 	uint32_t dynamic_shared;
 	uint32_t resident;		/* most blocks that run at the same time; 0: any */
@@ -137,6 +141,12 @@ struct ptx_object {
 	 */
 	int (*kernel)(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
 		      struct ptx_log *log);
+	/*
+	 * Return: what runs in a kernel's place where a launch has a window: its plain stores look
+	 * whether they go there. The kernel itself if it has none, or multimem, or there is no memory
+	 */
+	const struct ptx_kernel *(*for_windows)(struct ptx_code *code,
+						const struct ptx_kernel *kernel);
 	/* Ahead of time: how many functions there are to compile */
 	int (*count)(const struct ptx_code *code);
 	/* Compiles each @parts-th of them, from @part on, and keeps the code for other processes. */

@@ -6,7 +6,8 @@
  *	host-kernels MEMCAST-PTX.SO KERNELS.TXT
  *
  * A kernel gets 64 KiB of input (%di), words of output for each thread (%do) and 64 KiB of zeros
- * (%ds). A result is the FNV-1a hash of all words of output and the first bytes at %ds.
+ * (%ds). A result is the FNV-1a hash of all words of output and the first bytes at %ds. Each kernel
+ * runs twice, the second time as one for windows: its plain stores to output go to a copy as well.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,8 +26,10 @@
 static const struct ptx_object *object;
 /* as device memory begins */
 static unsigned char __attribute__((aligned(256)))
-	input[INPUT], output[OUTPUT], scratch[SCRATCH], replica[2][SCRATCH];
+	input[INPUT], output[OUTPUT], copy[OUTPUT], scratch[SCRATCH], replica[2][SCRATCH];
 static struct memcast_view view = { .replicas = 2, .bytes = SCRATCH };
+/* a window at output itself, for plain stores */
+static struct memcast_view outputs = { .replicas = 2, .bytes = OUTPUT };
 static int number, failed;
 
 #define WINDOW	0x700000000000UL	/* of a multicast object that shows both replicas */
@@ -89,7 +92,8 @@ static char *text_of(const struct kernel *kernel)
 	return text;
 }
 
-static int run(const struct kernel *kernel, struct ptx_log *log)
+/* @windows: what the kernel stores to output is stored to copy, too */
+static int run(const struct kernel *kernel, bool windows, struct ptx_log *log)
 {
 	static const struct ptx_run_host host = { .catch = set_catcher, .view_at = view_at };
 	void *parameters[] = { input, output, kernel->window ? (void *)WINDOW : scratch };
@@ -115,6 +119,12 @@ static int run(const struct kernel *kernel, struct ptx_log *log)
 		return result;
 	}
 	result = object->kernel(code, "k", &launch.kernel, log);
+	if (!result && windows) {
+		launch.kernel = object->for_windows(code, launch.kernel);
+		launch.window = (uintptr_t)output;
+		launch.window_bytes = sizeof(output);
+		launch.view = &outputs;
+	}
 	if (!result) {
 		object->run(&launch, &outcome);
 		snprintf(log->text, sizeof(log->text), "%s", outcome.reason);
@@ -126,7 +136,8 @@ static int run(const struct kernel *kernel, struct ptx_log *log)
 }
 
 /* Runs with standard output and error in a file, and reads it: \n stands for a newline. */
-static int run_and_read(const struct kernel *kernel, struct ptx_log *log, char *said, size_t size)
+static int run_and_read(const struct kernel *kernel, bool windows, struct ptx_log *log, char *said,
+			size_t size)
 {
 	int kept[2] = { dup(1), dup(2) }, result, byte;
 	FILE *file = tmpfile();
@@ -135,7 +146,7 @@ static int run_and_read(const struct kernel *kernel, struct ptx_log *log, char *
 	fflush(stdout);
 	dup2(fileno(file), 1);
 	dup2(fileno(file), 2);
-	result = run(kernel, log);
+	result = run(kernel, windows, log);
 	fflush(stdout);
 	dup2(kept[0], 1);
 	dup2(kept[1], 2);
@@ -149,7 +160,7 @@ static int run_and_read(const struct kernel *kernel, struct ptx_log *log, char *
 	return result;
 }
 
-static void judge(const struct kernel *kernel)
+static void judge(const struct kernel *kernel, bool windows)
 {
 	size_t words = 4UL * kernel->words * kernel->grid * kernel->block;
 	unsigned long long hash = 1469598103934665603ULL;
@@ -159,19 +170,22 @@ static void judge(const struct kernel *kernel)
 	int result;
 
 	memset(output, 0xee, sizeof(output));
+	memset(copy, 0xee, sizeof(copy));
 	memset(scratch, 0, sizeof(scratch));
 	memset(replica, 0, sizeof(replica));
-	result = run_and_read(kernel, &log, said, sizeof(said));
+	result = run_and_read(kernel, windows, &log, said, sizeof(said));
 	if (kernel->window)
 		for (int i = 0; i < 2; i++)
 			hash = hash_of(hash, replica[i], kernel->left);
 	hash = hash_of(hash_of(hash, output, words), scratch, kernel->window ? 0 : kernel->left);
 	good = result == kernel->result && !strcmp(said, kernel->says) &&
-	       strstr(log.text, kernel->reason) && (result || hash == kernel->hash);
+	       strstr(log.text, kernel->reason) && (result || hash == kernel->hash) &&
+	       !(windows && memcmp(output, copy, words));
 	if (!good)
 		printf("# result %d %s\n# hash %016llx, not %016llx\n# says %s\n", result,
 		       log.text, hash, kernel->hash, said);
-	printf("%sok %d ptx.kernels.%s\n", good ? "" : "not ", ++number, kernel->name);
+	printf("%sok %d ptx.kernels.%s%s\n", good ? "" : "not ", ++number, kernel->name,
+	       windows ? ", with a window" : "");
 	failed |= !good;
 }
 
@@ -225,8 +239,12 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		view.replica[i] = replica[i];
 	catch_faults();
-	while (next(file, &kernel))
-		judge(&kernel);
+	outputs.replica[0] = output;
+	outputs.replica[1] = copy;
+	while (next(file, &kernel)) {
+		judge(&kernel, false);
+		judge(&kernel, true);
+	}
 	fclose(file);
 	printf("1..%d\n", number);
 	return failed;

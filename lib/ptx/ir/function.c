@@ -369,7 +369,7 @@ static void translate_function(struct translator *t, struct function *function)
 
 const char *form_name(struct translator *t, const char *kind, char *name, size_t size)
 {
-	snprintf(name, size, "%s.%u", kind, facts_of(t->root->function)->number);
+	root_name(t->root, kind, name, size);
 	return name;
 }
 

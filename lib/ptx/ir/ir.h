@@ -220,6 +220,10 @@ void checked_end(struct translator *t);
 LLVMValueRef special_read(struct translator *t, const struct operand *operand, uint32_t bits);
 
 /* ---- multimem.c, async.c, bulk.c ---- */
+/* Makes a plain store to a pointer */
+typedef void plain_store(struct translator *t, const void *data, LLVMValueRef pointer);
+void store_to_window(struct translator *t, LLVMValueRef pointer, plain_store *store,
+		     const void *data);
 LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValueRef *offset);
 void use_mbarrier(struct translator *t, LLVMValueRef barrier, const struct operand *operand,
 		  enum space space);

@@ -212,6 +212,32 @@ static void store(struct translator *t, const struct access *access, LLVMValueRe
 	}
 }
 
+struct stored {
+	const struct access *access;
+	LLVMValueRef value;
+};
+
+static void store_one(struct translator *t, const void *data, LLVMValueRef pointer)
+{
+	const struct stored *stored = data;
+
+	store(t, stored->access, stored->value, pointer);
+}
+
+/* Stores, in a kernel for windows to all replicas of one. Variables of programs are in none. */
+static void store_anywhere(struct translator *t, const struct access *access, LLVMValueRef value,
+			   LLVMValueRef pointer)
+{
+	const struct stored stored = { access, value };
+	const struct symbol *symbol = operand(t, 0)->symbol;
+
+	if (t->root->kernel.windows && !(symbol && symbol->kind != SYMBOL_REGISTER) &&
+	    (access->space == SPACE_GLOBAL || access->space == SPACE_NONE))
+		store_to_window(t, pointer, store_one, &stored);
+	else
+		store(t, access, value, pointer);
+}
+
 void translate_ld(struct translator *t)
 {
 	struct access access;
@@ -274,7 +300,7 @@ void translate_st(struct translator *t)
 		       PTX_ACCESS_STORE |
 		       (access.strong || has(t, MOD_async) ? PTX_ACCESS_STRONG : 0), value);
 	order_vector(t, &access, true);
-	store(t, &access, value, pointer);
+	store_anywhere(t, &access, value, pointer);
 	if (has(t, MOD_async))
 		complete_bytes(t, 2, access.bytes);
 }

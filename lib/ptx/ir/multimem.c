@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * multimem: stores, and sums of f32, as loops over the replicas; all else as calls of the functions
+ * Windows. multimem: stores, and sums of f32, as loops over the replicas; all else as calls of the functions
  * of memcast/multimem.h. The view of a window is looked for once: the thread keeps the one that it
  * has used last.
  */
@@ -290,6 +290,41 @@ static void store_all(struct translator *t, struct replicas *all, struct operand
 	replicas_one(t, all);
 	store_replica(t, all, value, all->index);
 	replicas_end(t, all);
+}
+
+/*
+ * A plain store of a kernel for windows: to all replicas if it goes to the launch's window, else as
+ * ever. It is aligned, so it crosses no edge.
+ */
+void store_to_window(struct translator *t, LLVMValueRef pointer, plain_store *store,
+		     const void *data)
+{
+	LLVMBasicBlockRef inside = new_block(t), outside = new_block(t), after = new_block(t), end;
+	LLVMValueRef next, count, first = constant(t, 64, 0);
+	struct replicas all = { .head = new_block(t) };
+
+	all.offset = BUILD(Sub, as_int(t, pointer),
+			   field_at(t, offsetof(struct ptx_thread, given), t->i64));
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, all.offset,
+			field_at(t, offsetof(struct ptx_thread, given_bytes),
+				 t->i64), ""), inside, outside);
+	LLVMPositionBuilderAtEnd(t->builder, outside);
+	store(t, data, pointer);
+	LLVMBuildBr(t->builder, after);
+	LLVMPositionBuilderAtEnd(t->builder, inside);
+	all.view = field_at(t, offsetof(struct ptx_thread, given_view), t->pointer);
+	count = resize(t, invariant(t, BUILD(Load2, t->i32, all.view)), 64, false);
+	LLVMBuildBr(t->builder, all.head);
+	LLVMPositionBuilderAtEnd(t->builder, all.head);
+	all.index = BUILD(Phi, t->i64);
+	LLVMAddIncoming(all.index, &first, &inside, 1);
+	store(t, data, replica_at(t, &all, all.index));
+	next = LLVMBuildNUWAdd(t->builder, all.index, constant(t, 64, 1), "");
+	end = LLVMGetInsertBlock(t->builder);
+	LLVMAddIncoming(all.index, &next, &end, 1);
+	loop_is_short(t, LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, next,
+								   count, ""), all.head, after));
+	LLVMPositionBuilderAtEnd(t->builder, after);
 }
 
 void translate_multimem(struct translator *t)

@@ -148,6 +148,18 @@ static void loop_check(struct checking *checking, uint32_t index, const uint32_t
 	}
 }
 
+static bool may_be_global(const struct statement *at)
+{
+	static const char *const others[] = { ".shared", ".local", ".param" };
+
+	for (uint32_t i = 0; i < at->modifiers_count; i++)
+		for (size_t j = 0; j < ARRAY_SIZE(others); j++)
+			if (at->modifiers[i].length >= strlen(others[j]) &&
+			    !memcmp(at->modifiers[i].at, others[j], strlen(others[j])))
+				return false;
+	return true;
+}
+
 static CUresult statement_check(struct checking *checking, uint32_t index, uint32_t *waits)
 {
 	struct statement *statement = checking->statement;
@@ -173,6 +185,10 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 		checking->facts->own_thread = true;
 	if (word_is(&statement->name, "exit"))
 		checking->facts->exits = true;
+	if (word_is(&statement->name, "multimem"))
+		checking->facts->multimem = true;
+	if (word_is(&statement->name, "st"))
+		checking->facts->stores |= may_be_global(statement);
 	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)
 		result = operand_check(checking, &statement->operands[i]);
 	if (result == CUDA_SUCCESS)

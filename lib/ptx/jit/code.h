@@ -35,12 +35,13 @@ struct facts {
 	bool by_pointer;		/* its address is taken: it is compiled by itself */
 	/* waits: for others in another way than by meetings */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
+	bool multimem, stores;		/* it has such instructions; st to global memory */
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;
 	uint32_t callees_count, callees_room;
 	uint32_t own_frame;
 	uint32_t number;		/* of the function, of all that the texts name */
-	struct root *root;		/* once it has been compiled */
+	struct root *root, *windows_root;	/* once it has been compiled; for windows */
 };
 
 /* A function that is compiled by itself, with all that it calls directly */
@@ -98,6 +99,8 @@ void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *resu
 			 struct ptx_slot *slot);
 
 /* ---- root.c ---- */
+/* What the linker calls a root's function */
+void root_name(const struct root *root, const char *kind, char *name, size_t size);
 uint32_t root_frame(struct function *function);
 /* Compiles a function, once; the code is locked. NULL: no memory */
 struct root *root_compile(struct ptx_code *code, struct function *function);

@@ -233,7 +233,7 @@ static void *look_up(struct jit *jit, const char *kind, struct root *root)
 	LLVMOrcExecutorAddress address = 0;
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s.%u", kind, facts_of(root->function)->number);
+	root_name(root, kind, name, sizeof(name));
 	if (take_error(LLVMOrcLLJITLookup(jit->linker, &address, name), root->log.text,
 		       sizeof(root->log.text)))
 		return NULL;
@@ -247,7 +247,7 @@ static void keep_lines(struct root *root, const char *kind, const void *object, 
 	uintptr_t text;
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s.%u", kind, facts_of(root->function)->number);
+	root_name(root, kind, name, sizeof(name));
 	root->lines = line_table_add(object, size, name, (uintptr_t)address, code);
 	text = elf_text(object, size, name, (uintptr_t)address);
 	if (text && code->debugged)
@@ -419,6 +419,8 @@ static struct digest key_of(const struct making *making)
 	digest_add(&key, &making->code->digest, sizeof(making->code->digest));
 	digest_add(&key, &making->code->fibers, sizeof(making->code->fibers));
 	digest_add(&key, &facts_of(making->root->function)->number, sizeof(uint32_t));
+	if (making->root->kernel.windows)
+		digest_add(&key, "windows", 7);
 	return key;
 }
 

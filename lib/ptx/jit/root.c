@@ -10,7 +10,7 @@
 
 /* What a function and all that it calls do together */
 struct reach {
-	bool waits, meetings, shared, indirect, recursive, uses_thread, exits;
+	bool waits, meetings, shared, indirect, recursive, uses_thread, exits, multimem, stores;
 	uint32_t frame;
 };
 
@@ -29,6 +29,8 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	reach->meetings |= facts->meetings;
 	reach->shared |= facts->shared;
 	reach->indirect |= facts->indirect;
+	reach->multimem |= facts->multimem;
+	reach->stores |= facts->stores;
 	if (depth) {
 		/* it is called as if through a pointer */
 		reach->indirect |= function->statements > PTX_LARGE_CALLEE;
@@ -73,7 +75,13 @@ uint32_t root_frame(struct function *function)
 	return frame_of(function, 0);
 }
 
-static struct root *root_new(struct ptx_code *code, struct function *function)
+void root_name(const struct root *root, const char *kind, char *name, size_t size)
+{
+	snprintf(name, size, "%s.%u%s", kind, facts_of(root->function)->number,
+		 root->kernel.windows ? ".windows" : "");
+}
+
+static struct root *root_new(struct ptx_code *code, struct function *function, bool windows)
 {
 	struct root *root = calloc(1, sizeof(*root));
 	struct facts *facts = facts_of(function);
@@ -86,6 +94,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 	root->function = function;
 	root->polls = true;
 	root->kernel.checked = code->checked;
+	root->kernel.windows = windows;
 	if (function->kernel) {
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
@@ -110,17 +119,21 @@ static struct root *root_new(struct ptx_code *code, struct function *function)
 	root->deep = reach.recursive || reach.indirect;
 	root->next = code->roots;
 	code->roots = root;
-	facts->root = root;
+	if (windows)
+		facts->windows_root = root;
+	else
+		facts->root = root;
 	return root;
 }
 
 /* A root, and a compiler for it. NULL: no memory */
-static struct root *root_begin(struct ptx_code *code, struct function *function)
+static struct root *root_begin(struct ptx_code *code, struct function *function, bool windows)
 {
-	struct root *root = facts_of(function)->root;
+	const struct facts *facts = facts_of(function);
+	struct root *root = windows ? facts->windows_root : facts->root;
 
 	if (!root)
-		root = root_new(code, function);
+		root = root_new(code, function, windows);
 	if (!root || root->done)
 		return root;
 	if (!code->jit)
@@ -130,9 +143,9 @@ static struct root *root_begin(struct ptx_code *code, struct function *function)
 	return root;
 }
 
-struct root *root_compile(struct ptx_code *code, struct function *function)
+static struct root *compile(struct ptx_code *code, struct function *function, bool windows)
 {
-	struct root *root = root_begin(code, function);
+	struct root *root = root_begin(code, function, windows);
 
 	if (!root || root->done)
 		return root;
@@ -142,10 +155,16 @@ struct root *root_compile(struct ptx_code *code, struct function *function)
 	return root;
 }
 
+struct root *root_compile(struct ptx_code *code, struct function *function)
+{
+	return compile(code, function, false);
+}
+
+
 const char *root_show(struct ptx_code *code, struct function *function, ptx_shown *shown,
 		      void *data)
 {
-	struct root *root = root_begin(code, function);
+	struct root *root = root_begin(code, function, false);
 
 	if (!root)
 		return "no memory";
@@ -192,6 +211,25 @@ int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_ke
 	}
 	pthread_mutex_unlock(&code->lock);
 	return result;
+}
+
+/*
+ * Kernels with multimem know a window when they see one, and use plain stores for other memory. What
+ * MEMCAST_PTX_CHECK refuses is to be refused.
+ */
+const struct ptx_kernel *ptx_code_for_windows(struct ptx_code *code,
+					      const struct ptx_kernel *kernel)
+{
+	struct function *function = kernel_of(code, kernel->name);
+	struct root *root = NULL;
+	struct reach reach;
+
+	pthread_mutex_lock(&code->lock);
+	reach = reach_of(code, function);
+	if (reach.stores && !reach.multimem && !code->checked)
+		root = compile(code, function, true);
+	pthread_mutex_unlock(&code->lock);
+	return root && !root->failed ? &root->kernel : kernel;
 }
 
 #define FRAME_SMALL	4096U		/* room that each stack has below what is known of it */

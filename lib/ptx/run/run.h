@@ -80,6 +80,10 @@ struct ptx_thread {
 	uint64_t looked_at;		/* the last word that it may have to wait for, with its size */
 	uint32_t deeds;			/* counts what others may wait for: strong stores, red */
 	uint32_t halves;		/* the processor makes two accesses of one of 128 bits */
+	/* the launch's window, for plain stores; bytes is 0: there is none */
+	uint64_t given;
+	size_t given_bytes;
+	const struct memcast_view *given_view;
 };
 
 #define PTX_LOOKED_SHIFT	56
@@ -291,6 +295,7 @@ struct ptx_kernel {
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
 	bool calls_pointers;		/* nobody knows which functions, nor their frames */
 	bool checked;			/* it was translated for MEMCAST_PTX_CHECK */
+	bool windows;			/* its plain stores look for the launch's window */
 	/*
 	 * Its threads know no more of their x than their place in the grid: @block can run blocks
 	 * side by side as one that is so much wider. 0: it cannot; else how many threads at most

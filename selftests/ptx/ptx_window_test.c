@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/* Plain stores to windows, by kernels: without a signal for each, if a parameter is the window. */
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "memcast/view.h"
+#include "ptx_fixture.h"
+
+#define EACH	64U		/* bytes that a thread stores */
+#define THREADS	(4 * 96U)
+
+/*
+ * Thread i stores its number in several ways, 64 * i bytes behind a window's start, and the word at
+ * other[i].
+ */
+#define STORES(name, wait)									\
+	".visible .entry " name "(.param .u64 window, .param .u64 other) {\n" REGISTERS	\
+	"ld.param.u64 %d1, [window]; ld.param.u64 %d2, [other];\n" NUMBER			\
+	"mul.wide.u32 %d3, %r1, 64; add.u64 %d1, %d1, %d3;\n"					\
+	"mul.wide.u32 %d3, %r1, 4; add.u64 %d2, %d2, %d3;\n"					\
+	"cvt.u64.u32 %d4, %r1; and.b32 %r9, %r1, 1; setp.ne.u32 %p1, %r9, 0;\n"		\
+	"st.global.u8 [%d1], %r1; st.u32 [%d1 + 4], %r1;\n" wait				\
+	"st.global.v4.u32 [%d1 + 16], {%r1, 0, %r1, 1};\n"					\
+	"st.volatile.global.v2.u64 [%d1 + 32], {%d4, %d4};\n"					\
+	"st.release.sys.global.u64 [%d1 + 48], %d4; @%p1 st.global.u32 [%d1 + 56], %r1;\n"	\
+	"{ .param .b64 at; .param .b32 value; add.u64 %d1, %d1, 60; st.param.b64 [at], %d1;\n"	\
+	"st.param.b32 [value], %r1; call.uni put, (at, value); }\n"				\
+	"st.global.u32 [%d2], %r1; ret; }\n"
+
+static const char stores[] = HEAD
+	".func put(.param .b64 at, .param .b32 value) { .reg .b64 %d; .reg .b32 %r;\n"
+	"ld.param.b64 %d, [at]; ld.param.b32 %r, [value]; st.u32 [%d], %r; ret; }\n"
+	STORES("stores", "") STORES("stores_and_meets", "bar.sync 0;\n")
+	STORES("stores_and_waits", "bar.sync 1, 96;\n");
+
+/* Return: the window of a team of two devices, each with a memory */
+#define new_window()	new_window_(_metadata, self)
+TEST_HELPER CUdeviceptr new_window_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self)
+{
+	CUmemGenericAllocationHandle team = complete_team(2, CHUNK);
+	CUdeviceptr window;
+
+	(void)self;
+	for (int i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(i, CHUNK), 0, CHUNK, 0));
+	window = ADDRESS(mapped(team, CHUNK, 0));
+	ASSERT_OK(cuMemsetD32(window, 0, CHUNK / 4));
+	return window;
+}
+
+/* What thread @i stores */
+static void expected(uint32_t i, unsigned char *bytes)
+{
+	uint64_t wide = i;
+
+	memset(bytes, 0, EACH);
+	bytes[0] = i;
+	memcpy(bytes + 4, &i, sizeof(i));
+	memcpy(bytes + 16, (uint32_t []) { i, 0, i, 1 }, 16);
+	for (int at = 32; at <= 48; at += 8)
+		memcpy(bytes + at, &wide, sizeof(wide));
+	if (i % 2)
+		memcpy(bytes + 56, &i, sizeof(i));
+	memcpy(bytes + 60, &i, sizeof(i));
+}
+
+/* A signal would end the program: the library's handler is taken away. */
+static void refuse_signals(void)
+{
+	syscall(SYS_rt_sigaction, SIGSEGV, (unsigned long [4]) { (unsigned long)SIG_DFL }, NULL, 8);
+}
+
+#define store_by(kernel)	store_by_(_metadata, self, kernel)
+TEST_HELPER void store_by_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
+			   const char *kernel)
+{
+	CUdeviceptr window, behind;
+	unsigned char wanted[EACH];
+	const struct memcast_view *view;
+	size_t offset;
+
+	load(stores);
+	window = new_window();
+	behind = window + CHUNK / 2;
+	refuse_signals();
+	ASSERT_OK(LAUNCH(kernel, 4, 96, &behind, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	view = memcastViewAt(behind, &offset);
+	ASSERT_NE(NULL, view);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		expected(i, wanted);
+		for (int j = 0; j < 2; j++)
+			ASSERT_EQ(0, memcmp((char *)view->replica[j] + offset + i * EACH, wanted, EACH));
+		ASSERT_EQ(i, ((uint32_t *)self->memory)[i]);
+	}
+	EXPECT_EQ(0, ((char *)view->replica[1])[offset + THREADS * EACH]);
+}
+
+TEST_F(ptx, stores_take_no_signal)
+{
+	store_by("stores");
+}
+
+TEST_F(ptx, stores_of_a_kernel_with_barriers)
+{
+	store_by("stores_and_meets");
+}
+
+TEST_F(ptx, stores_of_threads_with_stacks)
+{
+	store_by("stores_and_waits");
+}
+
+/* The window is first mapped, then unmapped, then another one is mapped. */
+TEST_F(ptx, stores_find_the_window_of_each_launch)
+{
+	CUdeviceptr window[2];
+	size_t offset;
+
+	load(store);
+	for (int i = 0; i < 2; i++)
+		window[i] = new_window();
+	refuse_signals();
+	for (int i = 0; i < 2; i++) {
+		ASSERT_OK(LAUNCH("store", 1, 1, &window[i]));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+		EXPECT_EQ(7, *(int *)memcastViewAt(window[i], &offset)->replica[1]);
+	}
+	ASSERT_OK(LAUNCH("store", 1, 1, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(7, *(int *)self->memory);
+}
+
+/* Where the user wants plain stores to be faults, those of kernels are. */
+#define store_refused(variable, value)	store_refused_(_metadata, self, variable, value)
+TEST_HELPER void store_refused_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
+				const char *variable, const char *value)
+{
+	CUdeviceptr window;
+
+	ASSERT_EQ(0, setenv(variable, value, 1));
+	load(store);
+	window = new_window();
+	ASSERT_OK(LAUNCH("store", 1, 1, &window));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+}
+
+TEST_F(ptx, stores_are_faults_without_the_trap)
+{
+	store_refused("MEMCAST_TRAP", "0");
+}
+
+TEST_F(ptx, stores_are_faults_in_strict_mode)
+{
+	store_refused("MEMCAST_STRICT", "1");
+}
+
+TEST_HARNESS_MAIN
