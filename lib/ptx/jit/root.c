@@ -95,6 +95,11 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 	root->polls = true;
 	root->kernel.checked = code->checked;
 	root->kernel.windows = windows;
+	/*
+	 * Kernels with multimem know a window when they see one, and use plain stores for other
+	 * memory. What MEMCAST_PTX_CHECK refuses is to be refused.
+	 */
+	root->kernel.form_for_windows = reach.stores && !reach.multimem && !code->checked;
 	if (function->kernel) {
 		/* a function that asks for its thread, or ends it, needs one */
 		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
@@ -213,21 +218,15 @@ int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_ke
 	return result;
 }
 
-/*
- * Kernels with multimem know a window when they see one, and use plain stores for other memory. What
- * MEMCAST_PTX_CHECK refuses is to be refused.
- */
 const struct ptx_kernel *ptx_code_for_windows(struct ptx_code *code,
 					      const struct ptx_kernel *kernel)
 {
-	struct function *function = kernel_of(code, kernel->name);
-	struct root *root = NULL;
-	struct reach reach;
+	struct root *root;
 
+	if (!kernel->form_for_windows)
+		return kernel;
 	pthread_mutex_lock(&code->lock);
-	reach = reach_of(code, function);
-	if (reach.stores && !reach.multimem && !code->checked)
-		root = compile(code, function, true);
+	root = compile(code, kernel_of(code, kernel->name), true);
 	pthread_mutex_unlock(&code->lock);
 	return root && !root->failed ? &root->kernel : kernel;
 }

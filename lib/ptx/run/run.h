@@ -296,6 +296,7 @@ struct ptx_kernel {
 	bool calls_pointers;		/* nobody knows which functions, nor their frames */
 	bool checked;			/* it was translated for MEMCAST_PTX_CHECK */
 	bool windows;			/* its plain stores look for the launch's window */
+	bool form_for_windows;		/* there is a form of it that does */
 	/*
 	 * Its threads know no more of their x than their place in the grid: @block can run blocks
 	 * side by side as one that is so much wider. 0: it cannot; else how many threads at most
