@@ -55,6 +55,7 @@ static int client_connect(void)
 	const char *wanted = getenv("MEMCAST_HOSTS_PID");
 	struct sockaddr_un name;
 	pid_t pids[64];
+	struct ucred user;
 	unsigned int count;
 	socklen_t length;
 
@@ -72,6 +73,11 @@ static int client_connect(void)
 	length = client_name(pids[0], &name);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&name, length))
 		die("cannot reach memcast-hosts %d: %s", pids[0], strerror(errno));
+	/* Any user can listen at such a name, and would get our input and environment. */
+	length = sizeof(user);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &length) ||
+	    (user.uid && user.uid != geteuid() && (geteuid() || !wanted)))
+		die("memcast-hosts %d is another user's", pids[0]);
 	return fd;
 }
 
