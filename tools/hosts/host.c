@@ -19,14 +19,15 @@
 
 #include "hosts.h"
 
-/* Programs that run on this host */
+/* Programs that run on this host, or whose ends memcast-hosts has not been told */
 struct program {
 	struct program *next;
-	unsigned int id;
-	pid_t pid;
+	pid_t pid;		/* 0: it has ended */
+	struct message end;	/* and the program's id */
 };
 
 static struct program *programs;
+static unsigned int untold;
 
 /* Closes all fds but the socket and the standard ones: some lead to other hosts. */
 static int keep_only(int socket)
@@ -61,30 +62,50 @@ static void __attribute__((noreturn)) exec_program(const struct settings *settin
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-static void tell_end(int socket, unsigned int id, int status)
+static void note_end(struct program *program, int status)
 {
-	struct message message = { .kind = MESSAGE_ENDED, .id = id, .value = status };
-
-	clock_gettime(CLOCK_MONOTONIC, &message.when);
-	message_send(socket, &message, NULL, 0);
+	program->pid = 0;
+	program->end.value = status;
+	clock_gettime(CLOCK_MONOTONIC, &program->end.when);
+	untold++;
 }
 
-static void start(const struct settings *settings, int socket, const struct message *message,
-		  const int *fds)
+/*
+ * Tells the ends for which the socket has room: memcast-hosts may be waiting for this process to
+ * read, and must not find it waiting, too.
+ */
+static void tell_ends(int socket)
 {
-	struct program *program = malloc(sizeof(*program));
+	struct pollfd room = { .fd = socket, .events = POLLOUT };
+
+	for (struct program **at = &programs, *program; (program = *at);) {
+		if (program->pid) {
+			at = &program->next;
+			continue;
+		}
+		if (poll(&room, 1, 0) != 1)
+			return;
+		message_send(socket, &program->end, NULL, 0);
+		*at = program->next;
+		free(program);
+		untold--;
+	}
+}
+
+static void start(const struct settings *settings, const struct message *message, const int *fds)
+{
+	struct program *program = calloc(1, sizeof(*program));
 
 	if (!program)
 		die("no memory");
-	program->id = message->id;
+	program->end.kind = MESSAGE_ENDED;
+	program->end.id = message->id;
 	program->pid = fork();
 	if (!program->pid)
 		exec_program(settings, message, fds);
 	if (program->pid < 0) {
 		say("cannot start a process: %s", strerror(errno));
-		tell_end(socket, message->id, W_EXITCODE(STATUS_OURS, 0));
-		free(program);
-		return;
+		note_end(program, W_EXITCODE(STATUS_OURS, 0));
 	}
 	program->next = programs;
 	programs = program;
@@ -94,27 +115,19 @@ static void pass_signal(unsigned int id, int number)
 {
 	for (struct program *program = programs; program; program = program->next)
 		/* A program that has just started has no group of its own yet. */
-		if (program->id == id && kill(-program->pid, number))
+		if (program->pid && program->end.id == id && kill(-program->pid, number))
 			kill(program->pid, number);
 }
 
-static void reap(int socket)
+static void reap(void)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		for (struct program **at = &programs; *at; at = &(*at)->next) {
-			struct program *program = *at;
-
-			if (program->pid != pid)
-				continue;
-			*at = program->next;
-			tell_end(socket, program->id, status);
-			free(program);
-			break;
-		}
-	}
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (struct program *program = programs; program; program = program->next)
+			if (program->pid == pid)
+				note_end(program, status);
 }
 
 static void obey(const struct settings *settings, unsigned int host, int socket)
@@ -132,7 +145,7 @@ static void obey(const struct settings *settings, unsigned int host, int socket)
 		close(listener);
 		break;
 	case MESSAGE_START:
-		start(settings, socket, &message, fds);
+		start(settings, &message, fds);
 		break;
 	case MESSAGE_SIGNAL:
 		pass_signal(message.id, message.value);
@@ -161,22 +174,24 @@ void host_main(const struct settings *settings, unsigned int host, int socket)
 	message_send(socket, &furnished, NULL, 0);
 	sigemptyset(&children);
 	sigaddset(&children, SIGCHLD);
-	polls[0] = (struct pollfd) { .fd = socket, .events = POLLIN };
+	polls[0].fd = socket;
 	polls[1] = (struct pollfd) {
 		.fd = signalfd(-1, &children, SFD_CLOEXEC), .events = POLLIN,
 	};
 	if (polls[1].fd < 0)
 		die("signalfd: %s", strerror(errno));
 	for (;;) {
+		polls[0].events = untold ? POLLIN | POLLOUT : POLLIN;
 		if (poll(polls, 2, -1) < 0)
 			continue;
 		if (polls[1].revents) {
 			struct signalfd_siginfo info;
 
 			if (read(polls[1].fd, &info, sizeof(info)) > 0)
-				reap(socket);
+				reap();
 		}
-		if (polls[0].revents)
+		tell_ends(socket);
+		if (polls[0].revents & ~POLLOUT)
 			obey(settings, host, socket);
 	}
 }

@@ -16,6 +16,7 @@
 #include "hosts.h"
 
 #define NOTICE	2.0	/* seconds after which a wait is explained */
+#define PATIENCE 0.2	/* seconds in which another failure may turn out to be the first one */
 
 struct host {
 	struct watch watch;	/* the socket of the host's first process */
@@ -37,12 +38,17 @@ static struct {
 	int interrupts;
 } state;
 
+static double seconds(const struct timespec *time)
+{
+	return (double)time->tv_sec + (double)time->tv_nsec * 1e-9;
+}
+
 static double now(void)
 {
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return seconds(&time);
 }
 
 void watch_add(struct watch *watch)
@@ -90,6 +96,8 @@ void launch_end(int status)
 		return;
 	state.ending = true;
 	state.status = status;
+	if (state.hosts_ready < state.settings->hosts)
+		state.running.left = 0;		/* none has been started */
 	state.deadline = now() + state.settings->grace;
 	state.notice = now() + NOTICE;
 	tell_all(MESSAGE_SIGNAL_ALL, SIGTERM);
@@ -195,7 +203,7 @@ static void host_ready(struct watch *watch)
 		host_gone(index);
 		return;
 	}
-	if (message.kind == MESSAGE_FURNISHED) {
+	if (message.kind == MESSAGE_FURNISHED && !state.ending) {
 		network_connect(index, host->pid);
 		tell(index, MESSAGE_NETWORK, 0, (int)getpid());
 	} else if (message.kind == MESSAGE_READY) {
@@ -268,6 +276,8 @@ static void signal_ready(struct watch *watch)
 			kill_all();
 			return;
 		}
+		if (state.hosts_ready < state.settings->hosts)
+			launch_end(128 + SIGINT);
 		break;
 	default:
 		break;
@@ -323,7 +333,8 @@ static void handle(int timeout)
 
 		watch->ready(watch);
 	}
-	if (count <= 0)
+	/* Other ranks may print all the time. */
+	if (count <= 0 || now() - seconds(&state.running.first.when) > PATIENCE)
 		name_first();
 }
 

@@ -207,6 +207,8 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "agent"))
 		return client_agent(argc - 2, argv + 2);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &settings);
+	if (settings.ranks_each && settings.way != EACH)
+		die("--ranks goes with --each");
 	find_hosts(&settings);
 	if (!ranks_count(&settings))
 		die("these hosts have no devices: there is nothing to run with --each");

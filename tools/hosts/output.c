@@ -2,6 +2,7 @@
 /* Passes on the output of ranks in whole lines, each with the rank in front, so that none mix. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static struct stream *streams;
 
 static void write_out(struct stream *stream, const char *text, size_t length)
 {
+	static bool said;
 	struct iovec parts[] = {
 		{ stream->label, strlen(stream->label) }, { (void *)text, length }, { "\n", 1 },
 	};
@@ -37,7 +39,14 @@ static void write_out(struct stream *stream, const char *text, size_t length)
 
 		if (done < 0 && errno == EINTR)
 			continue;
+		if (done < 0 && errno == EAGAIN) {
+			poll(&(struct pollfd) { stream->to, POLLOUT, 0 }, 1, -1);
+			continue;
+		}
 		if (done < 0) {
+			if (errno != EPIPE && !said)
+				say("cannot write: %s", strerror(errno));
+			said = true;
 			/* The reader has gone: end as a program does that writes to such a pipe. */
 			launch_end(errno == EPIPE ? 128 + SIGPIPE : STATUS_OURS);
 			return;

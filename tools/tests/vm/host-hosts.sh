@@ -172,6 +172,23 @@ stubborn()
 	[ $status -eq 0 ]
 }
 
+# The failure is named although the others print all the time.
+talkative()
+{
+	# shellcheck disable=SC2016
+	hosts 3 --label -- sh -c '[ $RANK = 5 ] || exec yes "$(printf %200d 0)"
+		until [ -s said ]; do sleep 0.1; done; exit 3' || { : >said; return 1; }
+	: >said
+	grep -qx "memcast-hosts: rank 5 on host2 ended with status 3; ending the others" errors
+}
+
+# A socket has no room for all that memcast-hosts and a host say to each other here.
+many()
+{
+	hosts 127 --hosts 1 --ranks 700 -- ./no-such-program &&
+		grep -q "cannot run ./no-such-program" errors
+}
+
 not_found()
 {
 	hosts 127 -- ./no-such-program &&
@@ -265,6 +282,7 @@ refusals()
 	hosts 125 --hosts 5 -- true && grep -q "5: there are 4" errors &&
 		hosts 125 --device-folder /no/such/folder -- true &&
 		grep -q "there is no /no/such/folder/0" errors &&
+		hosts 125 --per-host --ranks 2 -- true && grep -q "goes with --each" errors &&
 		hosts 125 --no-devices -- true && grep -q "says how many" errors &&
 		hosts 125 exec host0 true && grep -q "no hosts run here" errors
 }
@@ -288,9 +306,9 @@ inside()
 	cd /tmp && mkdir host-hosts && cd host-hosts || exit 1
 	memcast_hosts=/memcast-vm/memcast-hosts
 	PATH=/memcast-vm:$PATH temp=$PWD
-	plan "hosts-$1" 16
+	plan "hosts-$1" 18
 	for name in environment per_host tcp whole_lines input failure by_signal stubborn \
-			not_found isolation terminated killed in_running collective refusals; do
+			talkative many not_found isolation terminated killed in_running collective refusals; do
 		: >said
 		: >errors
 		$name
