@@ -108,4 +108,35 @@ TEST_F(smi, names_of_any_bytes)
 	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
 }
 
+/* Neither what a program nor what a profile is called is for the terminal to obey. */
+TEST_F(smi, names_on_the_terminal)
+{
+	int status;
+
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "\033[2J\xc2\x9bname"));
+	cuda_start(0);
+	ASSERT_NE(0, new_memory(1, CHUNK));
+	EXPECT_NE(NULL, strstr(said("-q -i 1", &status), ": ?[2J??name, 2 MiB\n"));
+	EXPECT_NE(NULL, strstr(said("pool -i 1", &status), " ?[2J??name\n"));
+}
+
+TEST_F(smi, device_name_of_any_bytes)
+{
+	const char *path = "/tmp/memcast-smi-odd.profile";
+	FILE *file = fopen(path, "we");
+	struct json_object *all, *one;
+
+	ASSERT_NE(NULL, file);
+	fputs("BASE = h100\nNAME = H\xe4\n", file);
+	ASSERT_EQ(0, fclose(file));
+	setenv("MEMCAST_PROFILE", path, 1);
+	all = end_smi(start_smi());
+	unsetenv("MEMCAST_PROFILE");
+	unlink(path);
+	ASSERT_NE(NULL, all);
+	one = find(part(all, "devices"), "device", 0);
+	EXPECT_STREQ("H\ufffd", json_object_get_string(part(one, "name")));
+	json_object_put(all);
+}
+
 TEST_HARNESS_MAIN

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "perf.h"
+#include "shared/name.h"
 
 const char *collective_name(enum collective collective)
 {
@@ -141,8 +142,7 @@ static void json_end(struct report *report, double average)
 			json_object_object_add(one, "device", json_object_new_int(rank->device));
 		}
 		json_object_object_add(one, "uuid", json_object_new_string(uuid));
-		json_object_object_add(one, "name",
-				       json_object_new_string(rank->name));
+		json_object_object_add(one, "name", name_new(rank->name));
 		json_object_array_add(devices, one);
 	}
 	json_object_object_add(all, "collective", json_object_new_string(

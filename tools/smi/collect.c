@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shared/name.h"
 #include "smi.h"
 
 #define add(object, name, value)	json_object_object_add(object, name, value)
@@ -46,41 +47,6 @@ static bool read_word(const char *path, char *word, size_t size)
 		length--;
 	word[length] = '\0';
 	return length;
-}
-
-/* Return: how many bytes the character at @text has, 0 if it is not UTF-8 */
-static size_t utf8_length(const unsigned char *text)
-{
-	unsigned char first = *text, least = 0x80, most = 0xbf;
-	size_t length = 2 + (first >= 0xe0) + (first >= 0xf0);
-
-	if (first < 0x80)
-		return 1;
-	if (first < 0xc2 || first > 0xf4)
-		return 0;
-	/* neither longer than necessary, nor a surrogate, nor above U+10FFFF */
-	if (first == 0xe0 || first == 0xf0)
-		least = first == 0xe0 ? 0xa0 : 0x90;
-	if (first == 0xed || first == 0xf4)
-		most = first == 0xed ? 0x9f : 0x8f;
-	for (size_t i = 1; i < length; i++, least = 0x80, most = 0xbf)
-		if (text[i] < least || text[i] > most)
-			return 0;
-	return length;
-}
-
-/* A name that a program chose: JSON is UTF-8, so bytes that are not UTF-8 become U+FFFD. */
-static struct json_object *name_new(const char *name)
-{
-	char text[3 * 64], *end = text;
-
-	while (*name && end < text + sizeof(text) - 4) {
-		size_t length = utf8_length((const unsigned char *)name);
-
-		end = mempcpy(end, length ? name : "\xef\xbf\xbd", length ? length : 3);
-		name += length ? length : 1;
-	}
-	return json_object_new_string_len(text, end - text);
 }
 
 static bool has(struct json_object *object, const char *name)

@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "shared/name.h"
 #include "smi.h"
 #include "devices.h"
 
@@ -201,7 +202,7 @@ static struct json_object *device_new(unsigned int id, nvmlDevice_t device)
 	add(object, "device", number(id));
 	add(object, "host", state_number(id, "host"));
 	add(object, "state", string(link_of(device)));
-	add(object, "name", string(name));
+	add(object, "name", name_new(name));
 	add(object, "uuid", string(uuid + strlen("GPU-")));
 	add(object, "address", string(pci.busId));
 	add(object, "node", number(smi_node(device)));

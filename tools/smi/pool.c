@@ -5,6 +5,7 @@
 #include <string.h>
 #include <uapi/memcast.h>
 
+#include "shared/name.h"
 #include "smi.h"
 
 #define WIDTH	64	/* characters of a line; a lazy pool has one line */
@@ -185,14 +186,6 @@ static void print_amounts(struct json_object *all, struct json_object *device)
 	       used >> 20, total >> 20);
 }
 
-/* Prints a name that a program chose, without control characters for the terminal. */
-static void print_name(const char *name)
-{
-	for (; *name; name++)
-		putchar((*name > 0 && *name < ' ') || *name == 0x7f ? '?' : *name);
-	putchar('\n');
-}
-
 void smi_pool_print(struct json_object *all)
 {
 	struct json_object *devices = part(all, "devices"), *processes = part(all, "processes");
@@ -219,7 +212,8 @@ void smi_pool_print(struct json_object *all)
 
 		json_object_array_add(pids, json_object_get(part(process, "pid")));
 		printf("%c %" PRId64 " ", letter_of(processes, pids), get(process, "pid"));
-		print_name(json_object_get_string(part(process, "name")));
+		name_print(json_object_get_string(part(process, "name")));
+		putchar('\n');
 		json_object_put(pids);
 	}
 }

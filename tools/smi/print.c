@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/name.h"
 #include "smi.h"
 
 #define MIB(bytes)	((bytes) >> 20)
@@ -285,8 +286,9 @@ static void print_activities(struct json_object *activities, struct json_object 
 
 		if (get(activity, "ms") < 1000)
 			continue;
-		printf("%s%" PRId64 " %s: %s, for %.1f s%s%s\n", any ? "" : "\n", get(activity, "pid"),
-		       name_of(processes, get(activity, "pid")),
+		printf("%s%" PRId64 " ", any ? "" : "\n", get(activity, "pid"));
+		name_print(name_of(processes, get(activity, "pid")));
+		printf(": %s, for %.1f s%s%s\n",
 		       json_object_get_string(json_object_object_get(activity, "what")),
 		       get(activity, "ms") / 1e3, *where ? ": " : "", where);
 		any = true;

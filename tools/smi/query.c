@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "shared/name.h"
 #include "smi.h"
 
 enum unit { WORD, COUNT, BYTES };
@@ -166,8 +167,8 @@ static void print_field(const struct query_field *field, struct json_object *all
 		/* A field that is not in a device's JSON is one of the whole machine. */
 		if (!value)
 			value = part(all, field->member);
-		printf("%s%s", !strcmp(field->name, "uuid") ? "GPU-" : "",
-		       json_object_get_string(value));
+		fputs(!strcmp(field->name, "uuid") ? "GPU-" : "", stdout);
+		name_print(json_object_get_string(value));
 		return;
 	}
 	number = field->number ? field->number(all, device) : json_object_get_int64(value);
@@ -230,10 +231,11 @@ static void print_processes_of(struct json_object *all, struct json_object *devi
 	for (size_t i = 0; i < json_object_array_length(processes); i++) {
 		struct json_object *process = json_object_array_get_idx(processes, i);
 
-		if (json_object_object_get_ex(part(process, "memory"), id, &bytes))
-			printf("    Process %-24" PRId64 ": %s, %" PRId64 " MiB\n",
-			       get(process, "pid"), json_object_get_string(part(process, "name")),
-			       json_object_get_int64(bytes) >> 20);
+		if (!json_object_object_get_ex(part(process, "memory"), id, &bytes))
+			continue;
+		printf("    Process %-24" PRId64 ": ", get(process, "pid"));
+		name_print(json_object_get_string(part(process, "name")));
+		printf(", %" PRId64 " MiB\n", json_object_get_int64(bytes) >> 20);
 	}
 }
 

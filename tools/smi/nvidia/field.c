@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "nvidia.h"
+#include "shared/name.h"
 
 #define PRINT(...)	(snprintf(value, NVIDIA_VALUE, __VA_ARGS__), true)
 #define DEVICE		const struct nvidia_device *device __attribute__((unused)), \
@@ -71,7 +72,14 @@ static bool name(DEVICE)							\
 	return !function(device->handle, value, NVIDIA_VALUE - 1);		\
 }
 
-TEXT(name_of, nvmlDeviceGetName)
+static bool name_of(DEVICE)
+{
+	if (nvmlDeviceGetName(device->handle, value, NVIDIA_VALUE - 1))
+		return false;
+	name_clean(value);
+	return true;
+}
+
 TEXT(serial, nvmlDeviceGetSerial)
 TEXT(uuid, nvmlDeviceGetUUID)
 TEXT(vbios, nvmlDeviceGetVbiosVersion)
@@ -430,6 +438,7 @@ size_t nvidia_processes(const struct nvidia_device *device, const struct nvidia_
 		if (nvmlSystemGetProcessName(infos[i].pid, processes[i].name,
 					     sizeof(processes[i].name)))
 			strcpy(processes[i].name, "[Not Found]");
+		name_clean(processes[i].name);
 	}
 	return count;
 }
