@@ -63,6 +63,10 @@ TEST_F(smi, chosen_devices)
 	all = parse(text, strlen(text), 0);
 	EXPECT_EQ(1, json_object_array_length(part(all, "teams")));
 	json_object_put(all);
+	text = said("--json -i 0,0", &status);
+	all = parse(text, strlen(text), 0);
+	EXPECT_EQ(1, json_object_array_length(part(all, "devices")));
+	json_object_put(all);
 	said("-i 0,77", &status);
 	EXPECT_EQ(6, status);
 	said("--query-device=none --format=csv", &status);

@@ -23,6 +23,16 @@ static bool is_called(struct json_object *device, const char *word)
 	       !strcasecmp(word, json_object_get_string(part(device, "address")));
 }
 
+/* Has an array an object with the same value of that name as @one? */
+static bool contains(struct json_object *array, const char *name, struct json_object *one)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		if (json_object_equal(part(json_object_array_get_idx(array, i), name),
+				      part(one, name)))
+			return true;
+	return false;
+}
+
 /* Does a process, memory or team concern that device? */
 typedef bool (*touches)(struct json_object *one, struct json_object *device);
 
@@ -40,13 +50,7 @@ static bool memory_touches(struct json_object *memory, struct json_object *devic
 
 static bool team_touches(struct json_object *team, struct json_object *device)
 {
-	struct json_object *members = part(team, "members");
-
-	for (size_t i = 0; i < json_object_array_length(members); i++)
-		if (json_object_equal(part(json_object_array_get_idx(members, i), "device"),
-				      part(device, "device")))
-			return true;
-	return false;
+	return contains(part(team, "members"), "device", device);
 }
 
 static void keep(struct json_object *all, const char *name, touches touches)
@@ -66,6 +70,20 @@ static void keep(struct json_object *all, const char *name, touches touches)
 	json_object_object_add(all, name, kept);
 }
 
+/* Leaves the activities of the processes that are left. */
+static void keep_activities(struct json_object *all)
+{
+	struct json_object *from = part(all, "activities"), *kept = json_object_new_array();
+
+	for (size_t i = 0; i < json_object_array_length(from); i++) {
+		struct json_object *one = json_object_array_get_idx(from, i);
+
+		if (contains(part(all, "processes"), "pid", one))
+			json_object_array_add(kept, json_object_get(one));
+	}
+	json_object_object_add(all, "activities", kept);
+}
+
 bool smi_choose(struct json_object *all, const char *words)
 {
 	struct json_object *devices = part(all, "devices"), *chosen = json_object_new_array();
@@ -80,6 +98,8 @@ bool smi_choose(struct json_object *all, const char *words)
 			if (!is_called(device, word))
 				continue;
 			found = true;
+			if (contains(chosen, "device", device))
+				continue;
 			json_object_array_add(chosen, json_object_get(device));
 		}
 		if (!found)
@@ -90,5 +110,6 @@ bool smi_choose(struct json_object *all, const char *words)
 	keep(all, "processes", process_touches);
 	keep(all, "memories", memory_touches);
 	keep(all, "teams", team_touches);
+	keep_activities(all);
 	return found;
 }
