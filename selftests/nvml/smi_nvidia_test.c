@@ -3,6 +3,7 @@
  * memcast-smi as nvidia-smi: its commands, formats and exit statuses, as recorded on hardware, and
  * what public programs read of them. nvml_clients_test.c has those that ask NVML.
  */
+#include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,17 @@ TEST_F(smi, nvidia_statuses)
 		{ "-i 1999", "No devices were found\n", 6 },
 		{ "mig -lgi", "No MIG-enabled devices found.\n", 0 },
 		{ "--query-accounted-apps=pid --format=csv", "pid\n", 0 },
+		{ "topo -i 0,1 -n 0", "Nearest GPUs argument must be used in conjunction with the "
+		  "-i argument which must be a single identifier.\n\n", 2 },
+		{ "nvlink -s -l", "ERROR: Option -l is not recognized. "
+		  "Please run 'nvidia-smi -h'.\n\n", 255 },
+		{ "topo -m -l", "ERROR: Option -l is not recognized. "
+		  "Please run 'nvidia-smi -h'.\n\n", 255 },
+		{ "-f /no/such/file 2>&1",
+		  "nvidia-smi: cannot write /no/such/file: No such file or directory\n", 2 },
+		{ "--query-gpu=' index, count' --format=csv -i 0 | head -n 1", "index, count\n", 0 },
+		{ "--help-query-accounted-apps | grep max", "\"max_memory_usage\" or \"max_memory\"\n",
+		  0 },
 		{ "--query-gpu=addressing_mode --format=csv,noheader -i 0", "None\n", 0 },
 		{ "--query-gpu=index,count --format=csv,noheader -i 0 | cut -d, -f 1", "0\n", 0 },
 	};
@@ -220,11 +232,34 @@ TEST_F(smi, nvidia_processes)
 	snprintf(line, sizeof(line), "^    1 +%d +C( +-){6}    [^ ]+ *$", getpid());
 	EXPECT_LINES(1, said("nvidia-smi pmon -c 1", &status), line);
 	snprintf(line, sizeof(line), "^\\|    1   N/A  N/A +%d      C   .* 6MiB \\|$", getpid());
-	EXPECT_LINES(1, said("nvidia-smi", &status), line);
+	text = said("nvidia-smi", &status);
+	EXPECT_LINES(1, text, line);
+	EXPECT_EQ(count_of(text, "\n") - 2, (unsigned int)lines_like(text, "^[|+].{89}[|+]$"));
+	snprintf(line, sizeof(line), "^    1 +%d +C      6      -    [^ ]+ *$", getpid());
+	text = said("nvidia-smi pmon -s m -c 1", &status);
+	EXPECT_LINES(1, text, "^# gpu         pid   type     fb   ccpm    command $");
+	EXPECT_LINES(1, text, line);
 	snprintf(line, sizeof(line), "^        Process ID {37}: %d$", getpid());
 	EXPECT_LINES(1, said("nvidia-smi -q -i 1", &status), line);
 	snprintf(line, sizeof(line), "^\t\t\t\t<pid>%d</pid>$", getpid());
 	EXPECT_LINES(1, said("nvidia-smi -q -x -i 1", &status), line);
+}
+
+/* A program is called as it likes: here, by the beginning of a terminal's command. */
+TEST_F(smi, nvidia_process_of_any_name)
+{
+	char line[256];
+	const char *text;
+	int status;
+
+	memcpy(program_invocation_name, "\033[\xe4", 3);
+	cuda_start(0);
+	ASSERT_NE(0, new_memory(1, CHUNK));
+	snprintf(line, sizeof(line), "^%d, \\?\\[\\?.*nvidia_test", getpid());
+	text = said("nvidia-smi --query-compute-apps=pid,name --format=csv", &status);
+	EXPECT_LINES(1, text, line);
+	text = said("nvidia-smi -q -x -i 1", &status);
+	EXPECT_LINES(1, text, "^\t\t\t\t<process_name>\\?\\[\\?.*nvidia_test.*</process_name>$");
 }
 
 TEST_F(smi, nvidia_links_and_topology)

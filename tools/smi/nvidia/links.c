@@ -64,6 +64,8 @@ int nvidia_nvlink(const struct nvidia_devices *devices, int count, char **words)
 	}
 	if (i == sizeof(options) / sizeof(*options))
 		return nvidia_unknown_option(words[0]);
+	if (count > 1)
+		return nvidia_unknown_option(words[1]);
 	for (unsigned int d = 0; d < devices->count; d++) {
 		const struct nvidia_device *device = &devices->at[d];
 

@@ -105,8 +105,16 @@ int nvidia_topo(const struct nvidia_devices *devices, int count, char **words)
 	const char *kind;
 
 	if (count >= 1 && (!strcmp(words[0], "-m") || !strcmp(words[0], "--matrix"))) {
+		if (count > 1)
+			return nvidia_unknown_option(words[1]);
 		print_connections(devices);
 		return NVIDIA_GOOD;
+	}
+	if (count >= 1 && devices->count > 1 &&
+	    (!strcmp(words[0], "-n") || !strcmp(words[0], "--nearest_gpus"))) {
+		puts("Nearest GPUs argument must be used in conjunction with the -i argument "
+		     "which must be a single identifier.\n");
+		return NVIDIA_USAGE;
 	}
 	if (count >= 1 && strcmp(words[0], "-p2p") && strcmp(words[0], "--p2pstatus"))
 		return nvidia_unknown_option(words[0]);
@@ -116,6 +124,8 @@ int nvidia_topo(const struct nvidia_devices *devices, int count, char **words)
 		     "a (atomics), p (PCIe).\n");
 		return NVIDIA_USAGE;
 	}
+	if (count > 2)
+		return nvidia_unknown_option(words[2]);
 	/* the letters are in the order of NVML_P2P_CAPS_INDEX_READ and the following */
 	print_access(devices, (nvmlGpuP2PCapsIndex_t)(kind - kinds));
 	return NVIDIA_GOOD;

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "nvidia.h"
+#include "shared/name.h"
 
 /* How often the names of the columns are printed again, in lines of devices */
 #define AGAIN	20
 
 struct monitor {
+	bool processes;
 	const char *groups;		/* of columns, in this order */
 	unsigned long rounds;		/* 0: without end */
 	unsigned int seconds;
@@ -37,30 +39,32 @@ static const struct column {
 #define COLUMNS		(sizeof(columns) / sizeof(*columns))
 
 /* Calls @print for each column of the chosen groups. */
-static void each_column(const struct monitor *monitor, const struct nvidia_device *device,
-			void (*print)(const struct column *column,
-				      const struct nvidia_device *device))
+static void each_column(const struct monitor *monitor, const void *of,
+			void (*print)(const struct column *column, const void *of))
 {
 	for (const char *group = monitor->groups; *group; group++)
 		for (size_t i = 0; i < COLUMNS; i++)
-			if (columns[i].group == *group)
-				print(&columns[i], device);
+			if (columns[i].group == *group &&
+			    !(monitor->processes && !strcmp(columns[i].name, "bar1")))
+				print(&columns[i], of);
 }
 
-static void print_name(const struct column *column, const struct nvidia_device *device)
+static void print_name(const struct column *column, const void *of)
 {
-	(void)device;
+	(void)of;
 	printf(" %6s", column->name);
 }
 
-static void print_unit(const struct column *column, const struct nvidia_device *device)
+static void print_unit(const struct column *column, const void *of)
 {
-	(void)device;
+	(void)of;
 	printf(" %6s", column->unit);
 }
 
-static void print_figure(const struct column *column, const struct nvidia_device *device)
+/* @of: a device */
+static void print_figure(const struct column *column, const void *of)
 {
+	const struct nvidia_device *device = of;
 	char value[NVIDIA_VALUE];
 
 	if (!column->field || strspn(nvidia_text(column->field, device, value), "0123456789") == 0)
@@ -85,25 +89,41 @@ static void print_device(const struct monitor *monitor, const struct nvidia_devi
 	puts(" ");
 }
 
+/* @of: a process, or NULL */
+static void print_share(const struct column *column, const void *of)
+{
+	const struct nvidia_process *process = of;
+
+	if (process && !strcmp(column->name, "fb"))
+		printf(" %6llu", process->bytes >> 20);
+	else
+		printf(" %6s", "-");
+}
+
 static void print_process_names(const struct monitor *monitor)
 {
-	(void)monitor;
-	puts("# gpu         pid   type     sm    mem    enc    dec    jpg    ofa    command \n"
-	     "# Idx           #    C/G      %      %      %      %      %      %    name ");
+	fputs("# gpu         pid   type", stdout);
+	each_column(monitor, NULL, print_name);
+	fputs("    command \n# Idx           #    C/G", stdout);
+	each_column(monitor, NULL, print_unit);
+	puts("    name ");
 }
 
 static void print_processes(const struct monitor *monitor, const struct nvidia_device *device)
 {
-#define NOTHING	"      -      -      -      -      -      -"
 	const struct nvidia_process *list;
 	size_t count = nvidia_processes(device, &list);
 
-	(void)monitor;
-	for (size_t i = 0; i < count; i++)
-		printf("%5u %10u     C" NOTHING "    %-15.15s\n", device->index, list[i].pid,
-		       list[i].name);
-	if (!count)
-		printf("%5u %10s     -" NOTHING "    %-15s\n", device->index, "-", "-");
+	for (size_t i = 0; i < count; i++) {
+		printf("%5u %10u     C", device->index, list[i].pid);
+		each_column(monitor, &list[i], print_share);
+		printf("    %-15.*s\n", name_fit(list[i].name, 15), list[i].name);
+	}
+	if (!count) {
+		printf("%5u %10s     -", device->index, "-");
+		each_column(monitor, NULL, print_share);
+		printf("    %-15s\n", "-");
+	}
 }
 
 /* Return: an exit status, after a message if an option is wrong */
@@ -115,7 +135,7 @@ static int parse(struct monitor *monitor, int count, char **words)
 		bool is_number = value && end != value && !*end && number;
 
 		if (!strcmp(words[i], "-s") && value &&
-		    strspn(value, "pucvmet") == strlen(value))
+		    strspn(value, monitor->processes ? "um" : "pucvmet") == strlen(value))
 			monitor->groups = value;
 		else if ((!strcmp(words[i], "-c") || !strcmp(words[i], "--count")) && is_number)
 			monitor->rounds = number;
@@ -130,7 +150,7 @@ static int parse(struct monitor *monitor, int count, char **words)
 
 int nvidia_monitor(const struct nvidia_devices *devices, bool processes, int count, char **words)
 {
-	struct monitor monitor = { .groups = "puc", .seconds = 1 };
+	struct monitor monitor = { processes, .groups = processes ? "u" : "puc", .seconds = 1 };
 	int status = parse(&monitor, count, words);
 	unsigned int lines = 0;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* The options and commands of nvidia-smi: nvidia.h */
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "nvidia.h"
 
@@ -55,7 +56,7 @@ static const struct option {
 struct wanted {
 	const char *ids, *display, *gpu_fields, *app_fields, *change;
 	struct nvidia_format format;
-	useconds_t every;	/* microseconds; 0: once */
+	int every;		/* milliseconds; 0: once */
 	bool log, xml, list, accounted;
 };
 
@@ -230,7 +231,7 @@ static int show_again(struct nvidia_devices *devices, const struct wanted *wante
 	int status = show(devices, wanted, true);
 
 	while (wanted->every && status == NVIDIA_GOOD && !fflush(stdout)) {
-		usleep(wanted->every);
+		poll(NULL, 0, wanted->every);
 		status = show(devices, wanted, false);
 	}
 	return status;
@@ -241,8 +242,8 @@ static bool loop(struct wanted *wanted, const char *text, unsigned int unit)
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
 
-	wanted->every = number * unit;
-	return end != text && !*end && number && number <= 86400000 / (unit / 1000);
+	wanted->every = (int)(number * unit);
+	return end != text && !*end && number && number <= 86400000 / unit;
 }
 
 /* Return: an exit status, after a message; -1: go on */
@@ -259,7 +260,7 @@ static int take(struct wanted *wanted, const struct option *option, const char *
 	case HELP_GPU:
 	case HELP_APPS:
 	case HELP_ACCOUNTED:
-		nvidia_help_query(option->key != HELP_GPU);
+		nvidia_help_query(option->name + strlen("--help-query-"));
 		return NVIDIA_GOOD;
 	case DTD:
 		return NVIDIA_NOT_AVAILABLE;	/* without a word */
@@ -270,11 +271,14 @@ static int take(struct wanted *wanted, const struct option *option, const char *
 		wanted->ids = value;
 		return -1;
 	case FILENAME:
-		return freopen(value, "w", stdout) ? -1 : NVIDIA_USAGE;
+		if (freopen(value, "w", stdout))
+			return -1;
+		fprintf(stderr, "nvidia-smi: cannot write %s: %s\n", value, strerror(errno));
+		return NVIDIA_USAGE;
 	case LOOP:
-		return loop(wanted, value, 1000000) ? -1 : nvidia_wrong_option(option->name);
-	case LOOP_MS:
 		return loop(wanted, value, 1000) ? -1 : nvidia_wrong_option(option->name);
+	case LOOP_MS:
+		return loop(wanted, value, 1) ? -1 : nvidia_wrong_option(option->name);
 	case LOG:
 		wanted->log = true;
 		return -1;

@@ -79,7 +79,8 @@ int nvidia_query(const struct nvidia_devices *devices, const char *names,
 		 const struct nvidia_format *format, bool first);
 int nvidia_query_apps(const struct nvidia_devices *devices, const char *names,
 		      const struct nvidia_format *format, bool first, bool accounted);
-void nvidia_help_query(bool apps);
+/* @what: "gpu", "compute-apps" or "accounted-apps" */
+void nvidia_help_query(const char *what);
 /* Are all these names fields of nvidia-smi's? */
 bool nvidia_fields_known(const char *names);
 

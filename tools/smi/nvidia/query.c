@@ -86,6 +86,7 @@ int nvidia_query(const struct nvidia_devices *devices, const char *names,
 	char value[NVIDIA_VALUE];
 	const char *word, *end;
 
+	names += strspn(names, " ");
 	for (word = names; (end = next(&word)); word = behind(end))
 		if (!nvidia_field(word, trimmed(word, end)))
 			return not_a_field(word, end);
@@ -190,6 +191,7 @@ int nvidia_query_apps(const struct nvidia_devices *devices, const char *names,
 {
 	const char *word, *end;
 
+	names += strspn(names, " ");
 	for (word = names; (end = next(&word)); word = behind(end))
 		if (!app_field(word, trimmed(word, end), accounted))
 			return not_a_field(word, end);
@@ -224,12 +226,15 @@ static void print_names(const char *name, const char *other, bool has)
 	puts(has ? "" : "  ([N/A]: memcast has none)");
 }
 
-void nvidia_help_query(bool apps)
+void nvidia_help_query(const char *what)
 {
-	printf("The fields, which --query-%s takes with commas between:\n\n",
-	       apps ? "compute-apps" : "gpu");
+	bool apps = strcmp(what, "gpu"), accounted = !strcmp(what, "accounted-apps");
+
+	printf("The fields, which --query-%s takes with commas between:\n\n", what);
 	for (size_t i = 0; apps && i < COUNT(app_fields); i++)
 		print_names(app_fields[i].name, app_fields[i].other, true);
+	for (size_t i = 0; accounted && i < COUNT(accounted_fields); i++)
+		print_names(accounted_fields[i].name, accounted_fields[i].other, true);
 	for (size_t i = 0; !apps && i < nvidia_fields_count; i++)
 		print_names(nvidia_fields[i].name, nvidia_fields[i].other, nvidia_fields[i].get);
 }

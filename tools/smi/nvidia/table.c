@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nvidia.h"
+#include "shared/name.h"
 
 #define LINE	"+-----------------------------------------------------------------------------------------+"
 #define CELLS	"+-----------------------------------------+------------------------+----------------------+"
@@ -55,8 +56,8 @@ static size_t print_processes(const struct nvidia_device *device)
 		char memory[24];
 
 		snprintf(memory, sizeof(memory), "%lluMiB", list[i].bytes >> 20);
-		printf("|%5u   N/A  N/A%17u      C   %-36.36s%10s |\n", device->index,
-		       list[i].pid, list[i].name, memory);
+		printf("|%5u   N/A  N/A%16u      C   %-36.*s%10s |\n", device->index, list[i].pid,
+		       name_fit(list[i].name, 36), list[i].name, memory);
 	}
 	return count;
 }
