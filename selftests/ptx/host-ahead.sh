@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test ahead -fPIE -pie
-plan ptx.ahead 13
+plan ptx.ahead 15
 
 compile() { MEMCAST_PTX_CACHE=$temp/kept timeout 100 build/tools/memcast-ptx "$@" >"$temp/said" 2>&1; }
 # A file that is made again is another file.
@@ -22,6 +22,9 @@ result nothing_is_made_again $?
 build_test ahead -fno-PIE -no-pie -O2
 compile "$temp/ahead" && [ "$(made)" = "$made" ]
 result fixed_addresses $?
+build_test ahead -fPIE -pie -Wl,-z,pack-relative-relocs
+compile "$temp/ahead" && [ "$(made)" = "$made" ]
+result packed_relocations $?
 if [ $processor = x86 ] && command -v aarch64-linux-gnu-gcc >/dev/null; then
 	CC=aarch64-linux-gnu-gcc build_test ahead -fPIE -pie
 	compile "$temp/ahead" && grep -qx '5 functions are compiled; 0 cannot be' "$temp/said"
@@ -40,6 +43,9 @@ printf '.visible .entry w() { wgmma.fence.sync.aligned; ret; }\n' >>"$temp/k.ptx
 sed -i 's/sm_90/sm_90a/' "$temp/k.ptx"
 compile "$temp/k.ptx" && grep -q '1 cannot be' "$temp/said"
 result lacking $?
+sed -i 's/wgmma.*;/bra nowhere;/' "$temp/k.ptx"
+! compile "$temp/k.ptx" && grep -q "nothing declares 'nowhere'" "$temp/said"
+result unreadable $?
 ! compile "$temp/no-such-file" && grep -q 'cannot be read' "$temp/said"
 result no_file $?
 

@@ -92,6 +92,7 @@ void compile_image(struct compiling *all, const char *path, const struct image *
 	if (all->object->code_new(image->texts, image->texts_count, image->architecture,
 				  &variables, &code, &log)) {
 		fprintf(stderr, "memcast-ptx: %s: %s\n", path, log.text);
+		all->wrong = true;
 		return;
 	}
 	count = all->object->count(code);

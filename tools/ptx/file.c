@@ -114,9 +114,10 @@ static void relocate(struct file *file, const struct source *source, const Elf64
 				*word = (uintptr_t)file->memory + list[r].r_addend;
 			}
 	}
-	if (source->head->e_type != ET_EXEC)
-		return;
-	/* a program with fixed addresses has them in place */
+	/*
+	 * A program with fixed addresses has them in place, and so has one with packed relocations
+	 * (SHT_RELR); what has been made real is outside of the file's own addresses.
+	 */
 	for (uint64_t offset = 8; offset + 16 <= wrappers->sh_size; offset += 24)
 		for (int i = 0; i < 2; i++) {
 			word = (uint64_t *)(file->memory + wrappers->sh_addr + offset + 8 * i);

@@ -91,7 +91,8 @@ static void compile_data(struct request *request, const char *path, const void *
 	if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
 		return;		/* that is for other devices alone */
 	if (result != CUDA_SUCCESS) {
-		fprintf(stderr, "memcast-ptx: %s: %s%s\n", path, reason, complaint.text);
+		fprintf(stderr, "memcast-ptx: %s: %s\n", path,
+			*reason ? reason : complaint.text);
 		request->failed = 1;
 		return;
 	}
@@ -222,7 +223,9 @@ int main(int argc, char **argv)
 		.doc = "Compiles the kernels of programs, libraries, fatbins and PTX files ahead of "
 		       "time, into ~/.cache/memcast/ptx (MEMCAST_PTX_CACHE)."
 		       "\vmemcast-vm --host does it for its program and the libraries that this is "
-		       "linked with.",
+		       "linked with.\n\n"
+		       "Exit status: 0, also if there are kernels that cannot be compiled; 1 if a "
+		       "file cannot be read, or its code not linked, or if the time was up.",
 	};
 	struct request request = {};
 	cpu_set_t cpus;
@@ -239,5 +242,5 @@ int main(int argc, char **argv)
 	if (!request.quiet)
 		printf("%u functions are compiled; %u cannot be\n", request.all.compiled,
 		       request.all.lacking);
-	return request.failed || request.all.stopped || request.all.incomplete;
+	return request.failed || request.all.stopped || request.all.incomplete || request.all.wrong;
 }

@@ -39,6 +39,7 @@ struct compiling {
 	uint32_t compiled, lacking;	/* functions so far */
 	bool stopped;			/* by @until */
 	bool incomplete;		/* a process that compiles ended before its time */
+	bool wrong;			/* an image's PTX cannot be read or linked */
 };
 
 double now(void);
