@@ -214,8 +214,9 @@ static int bench_main(struct rank *rank, void *arg)
 			break;
 		/* One iteration with the next size takes longer by the factor between sizes. */
 		seconds = now() - began - seconds * (iterations - 1);
-		if (options->seconds && slowest(&bench, seconds) * (double)options->factor >
-					seconds_left(&bench))
+		report.cut = options->seconds && slowest(&bench, seconds) *
+			     (double)options->factor > seconds_left(&bench);
+		if (report.cut)
 			break;
 		bytes *= options->factor;
 	}

@@ -42,6 +42,7 @@ struct report {
 	unsigned int sizes;
 	uint64_t wrong;
 	size_t fewer, last;	/* bytes: the first size with fewer iterations, and the last */
+	bool cut;		/* larger sizes would take too long */
 };
 
 const char *collective_name(enum collective collective);

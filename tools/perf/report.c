@@ -174,7 +174,7 @@ void report_end(struct report *report)
 	if (report->fewer)
 		printf("# Fewer iterations from %zu bytes on: a trial of each size says what "
 		       "there is time for in %u s\n", report->fewer, report->options->seconds);
-	if (report->last * report->options->factor <= report->options->max_bytes)
+	if (report->cut)
 		printf("# No sizes above %zu bytes: they would take longer than %u s\n",
 		       report->last, report->options->seconds);
 	if (report->options->checks)

@@ -3,6 +3,7 @@
  * Writes a profile: a device's attributes, which memcast's devices then have with
  * MEMCAST_PROFILE. It only calls the driver API, and runs on a machine that has the device.
  */
+#include <ctype.h>
 #include <cuda.h>
 #include <err.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ int main(int argc, char **argv)
 {
 	CUdevice device = 0;
 	int ordinal = 0;
+	char *end;
 
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--help")) {
@@ -106,7 +108,9 @@ int main(int argc, char **argv)
 			fputs(usage, stderr);
 			return 2;
 		}
-		ordinal = atoi(argv[++i]);
+		ordinal = (int)strtoul(argv[++i], &end, 10);
+		if (!isdigit((unsigned char)*argv[i]) || *end)
+			errx(2, "--device %s: not a number", argv[i]);
 	}
 	CHECK(cuInit(0));
 	CHECK(cuDeviceGet(&device, ordinal));
