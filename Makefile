@@ -285,7 +285,7 @@ $(B)/examples/nccl-%: examples/nccl-%.c | $(libcuda) $(companion_libs)
 # vm-init is the machine's first process; vm-watch watches QEMU and tests on the host, and tests in
 # the machine
 vm_programs	:= $(B)/tools/vm-init $(B)/tools/vm-watch
-vm_headers	:= $(wildcard tools/vm/*/*.h)
+vm_headers	:= $(wildcard tools/vm/*/*.h tools/shared/*.h)
 vm_wire		:= $(wildcard tools/vm/wire/*.c)
 vm_activity	:= tools/shared/activity.c
 vm_includes	:= -I$(rooms)/tools/vm -I$(rooms)/lib/base
@@ -335,7 +335,7 @@ test_modules := $(foreach name,importer exporter,$(B)/selftests/memcast_$(name)-
 
 kmod: $(farm)/memcast.ko $(farm)/vm/made $(test_modules)
 
-$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers tools/tests/source/direction.txt
+$(farm)/memcast.ko: $(kmod_sources) $(KDIR)/Module.symvers tools/tests/source/direction.txt tools/tests/source/rooms.awk
 	@mkdir -p $(patsubst %,$(farm)/%,$(sort $(dir $(filter kmod/%,$(kmod_sources)))))
 	@find $(farm) -xtype l -delete
 	@ln -sfn $(CURDIR)/Kbuild $(CURDIR)/dkms.conf $(CURDIR)/include $(farm)/

@@ -129,6 +129,8 @@ uninstall: man
 	rm -f $(tools:$(B)/tools/%=$(bindir)/%) $(commands:%=$(bindir)/%)
 	cd $(B)/man && for page in *.[1-9]; do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(pages_1:%=$(DESTDIR)$(BASHDIR)/%) $(DESTDIR)$(ZSHDIR)/_memcast
+	rm -f $(addprefix $(clang)/,cuda.cfg ptxas fatbinary)
+	-@rmdir $(clang)
 	rm -rf $(libexec) $(DESTDIR)$(DATADIR)/memcast
 	-@rmdir $(api)/clang $(api) $(nvml) $(include)/memcast
 ifeq ($(DKMS),yes)

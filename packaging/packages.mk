@@ -17,10 +17,12 @@ dist:
 	@echo '$(dist): '"$$(stat -c %s $(dist)) bytes"
 .PHONY: dist deb
 
-# The environment says who makes packages, as for Debian's own tools.
+# The environment says who makes packages, as for Debian's own tools, and passes it on: a name may
+# have any characters.
 maintainer = $(or $(DEBFULLNAME),The memcast authors) <$(or $(DEBEMAIL),nobody@memcast.invalid)>
 deb_tree := $(B)/deb/memcast-$(VERSION)
 
+deb: export MAINTAINER = $(maintainer)
 deb: dist
 	@command -v dpkg-buildpackage >/dev/null && command -v dh_dkms >/dev/null || { \
 		echo 'packages are missing; run: apt-get install' \
@@ -29,8 +31,9 @@ deb: dist
 	@mkdir -p $(B)/deb
 	@tar -xzf $(dist) -C $(B)/deb
 	@cp -r packaging/debian $(deb_tree)/debian
-	@sed -i 's|@MAINTAINER@|$(maintainer)|' $(deb_tree)/debian/control
-	@awk -f packaging/debian/changelog.awk -v version=$(VERSION) -v maintainer='$(maintainer)' \
+	@awk '/@MAINTAINER@/ { $$0 = "Maintainer: " ENVIRON["MAINTAINER"] } 1' \
+		packaging/debian/control >$(deb_tree)/debian/control
+	@awk -f packaging/debian/changelog.awk -v version=$(VERSION) \
 		-v date="$$(date -uR -d @$(SOURCE_DATE_EPOCH))" CHANGELOG.md \
 		>$(deb_tree)/debian/changelog
 	@rm $(deb_tree)/debian/changelog.awk

@@ -113,9 +113,9 @@ _memcast()
 		memcast-kernel)
 			case $before in
 			memcast-kernel|*/memcast-kernel) words='fetch source build path run deps sysroot' ;;
-			fetch|path|run)	words='6.1 6.12 backports generic' ;;
+			fetch|path|run)	words='6.1 6.12 6.12-arm64 backports generic' ;;
 			build)		words='debug kcsan 6.12-arm64-64k' ;;
-			deps)		words='missing check check-all package' ;;
+			deps)		words='missing check check-all package arm64' ;;
 			esac ;;
 		memcast-bench)
 			[[ $word == -* ]] ||

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Makes debian/changelog from CHANGELOG.md: -v version= -v maintainer= -v date=
+# Makes debian/changelog from CHANGELOG.md: -v version= -v date=; MAINTAINER in the environment
 # CHANGELOG.md has no dates, so debian/changelog has an entry for this version only.
 
 /^## / { of_version = ($2 == version); next }
@@ -32,5 +32,5 @@ END {
 	print_item()
 	if (!items)
 		print "  * See CHANGELOG.md."
-	print "\n -- " maintainer "  " date
+	print "\n -- " ENVIRON["MAINTAINER"] "  " date
 }

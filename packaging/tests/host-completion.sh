@@ -68,6 +68,8 @@ offers() {
 # values SHELL: words that are not options
 values() {
 	offers "$1" "memcast-kernel '' = build deps fetch path run source sysroot" &&
+	offers "$1" "memcast-kernel fetch '' = 6.1 6.12 6.12-arm64 backports generic" &&
+	offers "$1" "memcast-kernel deps '' = arm64 check check-all missing package" &&
 	offers "$1" "memcast-kernel build '' = 6.12-arm64-64k debug kcsan" &&
 	offers "$1" "memcast-perf '' = allreduce broadcast reduce" &&
 	offers "$1" "memcast-bench '' = $(memcast-bench --list | awk '{ print $1 }' |

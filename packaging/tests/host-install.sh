@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 root=$temp/root
-where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 KERNEL=6.12"
+where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang KERNEL=6.12"
 
 # include_all: prints lines that include each header but those that are for clang only
 include_all() {
