@@ -9,7 +9,7 @@
  * Words: a device is emulated, its memory is host memory of one NUMA node. G is
  * the granularity, 2 MiB. Sizes and offsets are in bytes. "Source" says where a
  * call's rules come from: the API document (NVIDIA's published text), hardware
- * (seen there), or ours (where neither says).
+ * (seen there), or ours (where neither says); without the word, the document.
  *
  * Every function except cuDriverGetVersion(), cuGetErrorName(), cuGetErrorString()
  * and cuGetProcAddress() can return, besides the errors listed with it,

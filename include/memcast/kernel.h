@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels by name: the work of a program's kernel, written as a C function. memcast runs no
- * device code, but it knows which kernel a launch asks for, its parameters and its shape,
- * and calls the function that is registered for that name, in the stream's order.
+ * Kernels by name: the work of a program's kernel, written as a C function, for kernels of which
+ * there is no PTX, or in its place. memcast knows which kernel a launch asks for, its parameters
+ * and its shape, and calls the function that is registered for that name, in the stream's order.
  *
  *	#include <memcast/kernel.h>
  *
@@ -47,6 +47,7 @@ struct memcast_dim {
  * @stream: that it runs in; not to be used: no call of the driver API may be made here
  * @device: that it runs on, @context: that the kernel is of
  * @parameters: where each parameter is; they are the launch's own copies
+ * @parameters_count: how many there are
  * @user: as it was registered
  * @block_index: which block; @thread_index: which of its threads
  * @shared: dynamic shared memory of the block
@@ -128,20 +129,30 @@ CUresult memcastKernelRegister(const struct memcast_kernel *kernel);
 
 /* The functions below are called by a kernel's function, with the pointer that it was given. */
 
-/* __syncthreads(): waits for all threads of the block that have not returned. */
+/**
+ * memcastSyncThreads() - __syncthreads(): wait for all threads of the block that have not returned
+ * @at: as the kernel's function got it
+ */
 void memcastSyncThreads(const struct memcast_launch *at);
 
-/* Waits for all threads of the launch that have not returned; of MEMCAST_GRID only. */
+/**
+ * memcastSyncGrid() - wait for all threads of the launch that have not returned
+ * @at: as the kernel's function got it; the kernel is of MEMCAST_GRID
+ */
 void memcastSyncGrid(const struct memcast_launch *at);
 
-/*
+/**
+ * memcastYield() - let other threads run
+ * @at: as the kernel's function got it
+ *
  * A thread that waits for another event, such as a word that another thread or process writes,
- * calls this in its loop: it lets other threads run.
+ * calls this in its loop.
  */
 void memcastYield(const struct memcast_launch *at);
 
 /**
  * memcastKernelFail() - end the launch as a device's fault does, and with it the context
+ * @at: as the kernel's function got it
  * @result: the error that calls return from then on: CUDA_ERROR_LAUNCH_FAILED (trap),
  *	_MISALIGNED_ADDRESS, _ASSERT and others
  * @reason: in words, for the log; or NULL
@@ -151,11 +162,18 @@ void memcastYield(const struct memcast_launch *at);
 __attribute__((noreturn))
 void memcastKernelFail(const struct memcast_launch *at, CUresult result, const char *reason);
 
-/* Finds a variable of the kernel's module, as cuModuleGetGlobal() does; NULL: no such variable. */
+/**
+ * memcastKernelVariable() - find a variable of the kernel's module, as cuModuleGetGlobal() does
+ * @at: as the kernel's function got it
+ * @name: of the variable
+ *
+ * Return: its address; NULL: the module has no such variable.
+ */
 void *memcastKernelVariable(const struct memcast_launch *at, const char *name);
 
 /**
  * memcastKernelCheck() - may the device access this memory?
+ * @at: as the kernel's function got it
  * @address: of the first byte
  * @bytes: how many
  *

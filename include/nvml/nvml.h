@@ -12,12 +12,16 @@
  * "Source" says where a function's rules come from: recorded (on hardware: H100s, driver
  * 580), document (NVIDIA's published text), or ours (where neither says).
  *
- * Every function except the five that need no initialisation can return, besides the errors
+ * Every function except those that need no initialisation can return, besides the errors
  * listed with it,
  *
- *   NVML_ERROR_UNINITIALIZED	nvmlInit() was not called
- *   NVML_ERROR_INVALID_ARGUMENT	not a device, or an output pointer is NULL
- *   NVML_ERROR_UNKNOWN		libcuda.so.1 does not answer (which one was loaded?)
+ *   NVML_ERROR_UNINITIALIZED		nvmlInit() was not called
+ *   NVML_ERROR_INVALID_ARGUMENT		not a device, or an output pointer is NULL
+ *   NVML_ERROR_GPU_IS_LOST		the device's host was lost
+ *   NVML_ERROR_LIB_RM_VERSION_MISMATCH	the process has loaded a libcuda.so.1 that is not
+ *					memcast's, or not of the module's version
+ *   NVML_ERROR_UNKNOWN			libcuda.so.1 does not answer for another reason
+ *   NVML_ERROR_MEMORY			there is no memory
  *
  * A call that fails leaves its outputs as they were. With CUDA_LOG_FILE=stderr, stdout or
  * a path in the environment, each failed call writes a line there with the reason in
