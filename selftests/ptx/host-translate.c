@@ -5,6 +5,7 @@
  *
  *	host-translate MEMCAST-PTX.SO FACTS.TXT
  */
+#include <fenv.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,6 +380,32 @@ static void clusters_of_a_launch(void)
 	told("clusters_of_a_launch", !result && !outcome.result && out[1] == 8 && out[2] == 7, why);
 }
 
+/* A kernel rounds to nearest, whatever the program has chosen for its own thread, and keeps. */
+static void rounding_of_the_program(void)
+{
+	static const char text[] = HEAD
+		".visible .entry k(.param .u64 po) { .reg .f32 %f<5>; .reg .b64 %o;\n"
+		"ld.param.u64 %o, [po]; ld.global.v2.f32 {%f1, %f2}, [%o]; add.f32 %f3, %f1, %f2;\n"
+		"add.rp.f32 %f4, %f1, %f2; st.global.v2.f32 [%o], {%f3, %f4}; ret; }\n";
+	float memory[] __attribute__((aligned(8))) = { 1, 0x1p-30f };
+	uint64_t parameters[] = { (uintptr_t)memory };
+	char reason[256] = "";
+	struct ptx_code *code;
+	struct ptx_log log;
+	int result = load(text, sizeof(text) - 1, &code, &log), mode = FE_UPWARD;
+
+	if (!result) {
+		fesetround(FE_UPWARD);
+		result = run(code, "k", 1, parameters, reason, sizeof(reason));
+		mode = fegetround();
+		fesetround(FE_TONEAREST);
+		object->code_free(code);
+	}
+	told("rounding_of_the_program", !result && mode == FE_UPWARD && memory[0] == 1 &&
+	     memory[1] == 0x1.000002p0f, *reason ? reason : "it rounds as the program does, or the "
+	     "program as it does");
+}
+
 /* A kernel that cannot be translated: the log names the line, and what is lacking. */
 static void unsupported(const char *name, const char *head, const char *line, const char *words)
 {
@@ -408,6 +435,7 @@ int main(int argc, char **argv)
 	sparse();
 	declared();
 	clusters_of_a_launch();
+	rounding_of_the_program();
 	unsupported("unsupported", "", "wgmma.fence.sync.aligned;",
 		    "kernel k: line 6: wgmma.fence.sync.aligned is not");
 	unsupported("unsupported_call", ".extern .func cudaDeviceSynchronize(.param .b64 a);\n",

@@ -25,6 +25,24 @@ static inline uint64_t processor_clock(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+/* What a thread's arithmetic with floating point goes by: FPCR has rounding, subnormals, traps */
+struct processor_floats {
+	uint64_t control;
+};
+
+#define PROCESSOR_FLOATS_USUAL	((struct processor_floats) { 0 })
+
+/* Sets it if it differs, as setting is slow. Return: what it was before */
+static inline struct processor_floats processor_set_floats(struct processor_floats floats)
+{
+	struct processor_floats before;
+
+	asm volatile("mrs %0, fpcr" : "=r" (before.control));
+	if (before.control != floats.control)
+		asm volatile("msr fpcr, %0" : : "r" (floats.control));
+	return before;
+}
+
 /* Two accesses of 64 bits are taken for one of 128: nothing here looks for processors with LSE2. */
 static inline bool processor_halves(void)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "inside.h"
+#include "processor.h"
 
 #define ROUNDS		64		/* after so many the next block starts */
 #define SPARES_MOST	8		/* clusters' memory that a runner keeps */
@@ -331,9 +332,13 @@ static void caught(int number, uintptr_t address, uintptr_t rip, uintptr_t rsp, 
 	siglongjmp(here->back, 1);
 }
 
-/* Works on a grid until nothing of it is left to begin, and all that began here has ended. */
+/*
+ * Works on a grid until nothing of it is left to begin, and all that began here has ended. Kernels
+ * compute as PTX has it, whatever the program's threads have set for themselves.
+ */
 void runner_work(struct runner *runner, struct ptx_grid *grid)
 {
+	const struct processor_floats floats = processor_set_floats(PROCESSOR_FLOATS_USUAL);
 	const struct ptx_run_host *host = grid->launch->host;
 	struct cluster *cluster;
 
@@ -358,4 +363,5 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 	}
 	counts_tell(runner, host);
 	runner->grid = NULL;
+	processor_set_floats(floats);
 }

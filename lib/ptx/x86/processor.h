@@ -18,6 +18,31 @@ static inline uint64_t processor_clock(void)
 	return __rdtsc();
 }
 
+/* What a thread's arithmetic with floating point goes by: rounding, subnormals, traps */
+struct processor_floats {
+	uint32_t sse;
+	uint16_t x87;
+};
+
+#define PROCESSOR_FLOATS_USUAL	((struct processor_floats) { 0x1f80, 0x37f })
+
+/*
+ * Sets what differs, as setting is slow; MXCSR's lowest six bits are flags of what has happened. An
+ * exception that x87 has noted is dropped: else it would trap where its new word lets it. Return:
+ * what it was before
+ */
+static inline struct processor_floats processor_set_floats(struct processor_floats floats)
+{
+	struct processor_floats before;
+
+	asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m" (before.sse), "=m" (before.x87));
+	if ((before.sse ^ floats.sse) & ~0x3fU)
+		asm volatile("ldmxcsr %0" : : "m" (floats.sse));
+	if (before.x87 != floats.x87)
+		asm volatile("fnclex\n\tfldcw %0" : : "m" (floats.x87));
+	return before;
+}
+
 /*
  * Does the processor make two accesses of one of 16 aligned bytes? With AVX it makes one, but not
  * where QEMU emulates it (version 7.2; without KVM).
