@@ -141,6 +141,16 @@ static void get_words(struct translator *t, LLVMValueRef place, const struct ope
 		    wide ? TYPE_B64 : TYPE_B32);
 }
 
+/*
+ * The instruction is the warp's: before any lane does what follows it, all have done it. Else a lane
+ * could store where another one is yet to load, or load what another one is yet to store.
+ */
+static void all_lanes(struct translator *t)
+{
+	call_run(t, "bar_warp_sync", "v:ii", constant(t, 32, UINT32_MAX),
+		 constant(t, 32, PTX_LANES_UP));
+}
+
 static void multiply(struct translator *t, struct matrix matrix)
 {
 	LLVMValueRef place = lane_place(t), at = at_offset(t, place, sizeof(matrix));
@@ -291,6 +301,7 @@ static void move_matrix(struct translator *t, bool load)
 		distance = constant(t, 32, matrix.part == MATRIX_A ? column ? matrix.m : matrix.k :
 				    matrix.part == MATRIX_B ? column ? matrix.k : matrix.n :
 				    column ? matrix.m : matrix.n);
+	all_lanes(t);	/* what they have stored before is there */
 	check_elements(t, pointer, operand(t, load ? 1 : 0), space, matrix, distance,
 		       load ? PTX_ACCESS_LOAD : PTX_ACCESS_STORE);
 	if (!load)
@@ -300,6 +311,7 @@ static void move_matrix(struct translator *t, bool load)
 		  constant(t, 64, bits_of(matrix)));
 	if (load)
 		get_words(t, place, list, words, bits == 64);
+	all_lanes(t);
 }
 
 /* wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c: f16 has no types of A and B */
@@ -427,6 +439,7 @@ void translate_ldmatrix(struct translator *t)
 		put(t, item(operand(t, 0), i), BUILD(Or, high, resize(t, low, 32, false)),
 		    TYPE_B32);
 	}
+	all_lanes(t);
 }
 
 void translate_stmatrix(struct translator *t)
@@ -442,9 +455,7 @@ void translate_stmatrix(struct translator *t)
 		both = BUILD(LShr, both, constant(t, 32, 16));
 		LLVMBuildStore(t->builder, resize(t, both, 16, false), half(t, &rows, i, 1));
 	}
-	/* the instruction is the warp's: what a lane reads next, another one may have stored */
-	call_run(t, "bar_warp_sync", "v:ii", constant(t, 32, UINT32_MAX),
-		 constant(t, 32, PTX_LANES_UP));
+	all_lanes(t);
 }
 
 /* Element (i, j) of the result is (j, i) of what lanes bring. */
