@@ -6,6 +6,7 @@
  */
 #include "instructions.h"
 #include "ir.h"
+#include "processor.h"
 
 /* What caches are to do: results are the same */
 static const enum modifier hints[] = {
@@ -358,6 +359,24 @@ void translate_createpolicy(struct translator *t)
 	translate_nothing(t);
 }
 
+/* Below a thread's stack is another one's: the thread ends where it has no room for so many bytes. */
+static void check_room(struct translator *t, LLVMValueRef bytes)
+{
+	LLVMValueRef lowest = as_int(t, intrinsic_plain(t, "llvm.stacksave", NULL)), end;
+	LLVMBasicBlockRef over = new_block(t), on = new_block(t);
+
+	lowest = intrinsic(t, "llvm.usub.sat", t->i64, 2, lowest, resize(t, bytes, 64, false), NULL);
+	end = BUILD(Add, thread_field(t, offsetof(struct ptx_thread, stack_end), t->i64),
+		    constant(t, 64, FRAME_SLACK));
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, lowest, end, ""), over,
+			on);
+	LLVMPositionBuilderAtEnd(t->builder, over);
+	name_thread(t);
+	call_is_rare(t, call_run(t, "stack_overflow", "v:"));
+	LLVMBuildBr(t->builder, on);
+	LLVMPositionBuilderAtEnd(t->builder, on);
+}
+
 void translate_stack(struct translator *t)
 {
 	enum type type = type_at(t, 0);
@@ -369,12 +388,13 @@ void translate_stack(struct translator *t)
 				BUILD(IntToPtr, get(t, operand(t, 0), TYPE_B64), t->pointer));
 	} else {
 		uint32_t align = t->at->operands_count > 2 ? operand(t, 2)->number.integer : 16;
-		LLVMValueRef place = BUILD(ArrayAlloca, t->i8, get(t, operand(t, 1), type));
+		LLVMValueRef bytes = get(t, operand(t, 1), type), place;
 
+		check_room(t, bytes);
+		place = BUILD(ArrayAlloca, t->i8, bytes);
 		LLVMSetAlignment(place, align >= 1 && !(align & (align - 1)) ? align : 16);
 		if (t->root->kernel.checked)
-			call_run(t, "stack_taken", "v:pi", place,
-				 resize(t, get(t, operand(t, 1), type), 32, false));
+			call_run(t, "stack_taken", "v:pi", place, resize(t, bytes, 32, false));
 		put(t, operand(t, 0), as_int(t, place), type);
 	}
 }

@@ -187,6 +187,8 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 		checking->facts->exits = true;
 	if (word_is(&statement->name, "multimem"))
 		checking->facts->multimem = true;
+	if (word_is(&statement->name, "alloca"))
+		checking->facts->allocas = true;
 	if (word_is(&statement->name, "st"))
 		checking->facts->stores |= may_be_global(statement);
 	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)

@@ -36,6 +36,7 @@ struct facts {
 	/* waits: for others in another way than by meetings */
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	bool multimem, stores;		/* it has such instructions; st to global memory */
+	bool allocas;			/* it takes memory of the stack */
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;
 	uint32_t callees_count, callees_room;
@@ -50,7 +51,6 @@ struct root {
 	struct ptx_kernel kernel;
 	void *entry;			/* of a device function */
 	bool failed, done, polls;
-	bool deep;			/* nobody knows how deep its stack gets */
 	struct ptx_log log;
 	struct root *next;
 	uint32_t statements;

@@ -345,11 +345,11 @@ static bool show(const struct making *making, LLVMModuleRef module, LLVMTargetMa
 	char about[200];
 
 	if (good) {
-		root->kernel.frame = root->deep ? 0 : root_frame(root->function);
+		root->kernel.frame = root->kernel.deep ? 0 : root_frame(root->function);
 		snprintf(about, sizeof(about), "%s, %u bytes of stack%s, for %s",
 			 !root->function->kernel ? "a function that is called" :
 			 root->kernel.waits ? "a stack for each thread" : "loops over threads",
-			 root_frame(root->function), root->deep ? " or more" : "", processor);
+			 root_frame(root->function), root->kernel.deep ? " or more" : "", processor);
 		making->shown(making->data, about, ir, LLVMGetBufferStart(assembler));
 		LLVMDisposeMemoryBuffer(assembler);
 	}
@@ -383,7 +383,7 @@ static bool make_object(const struct making *making, LLVMModuleRef module)
 		return show(making, module, machine);
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
 		return fail_root(root, "LLVM", message);
-	root->kernel.frame = root->deep ? 0 : root_frame(root->function);
+	root->kernel.frame = root->kernel.deep ? 0 : root_frame(root->function);
 	return link_object(making, object, true);
 }
 

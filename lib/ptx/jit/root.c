@@ -11,6 +11,7 @@
 /* What a function and all that it calls do together */
 struct reach {
 	bool waits, meetings, shared, indirect, recursive, uses_thread, exits, multimem, stores;
+	bool allocas;
 	uint32_t frame;
 };
 
@@ -31,6 +32,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	reach->indirect |= facts->indirect;
 	reach->multimem |= facts->multimem;
 	reach->stores |= facts->stores;
+	reach->allocas |= facts->allocas;
 	if (depth) {
 		/* it is called as if through a pointer */
 		reach->indirect |= function->statements > PTX_LARGE_CALLEE;
@@ -92,6 +94,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 		return NULL;
 	reach = reach_of(code, function);
 	root->function = function;
+	root->kernel.deep = reach.recursive || reach.indirect || reach.allocas;
 	root->polls = true;
 	root->kernel.checked = code->checked;
 	root->kernel.windows = windows;
@@ -109,7 +112,6 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 		root->is_cut = !root->kernel.waits && facts->cuts && !code->fibers;
 		if (!root->kernel.waits && facts->joins && !code->fibers)
 			root->kernel.joins = facts->joins;
-		root->kernel.calls_pointers = reach.indirect;
 		root->kernel.parameter_bytes = function->parameters.bytes;
 		root->polls = root->kernel.waits;
 		if (!reach.shared)
@@ -121,7 +123,6 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 		root->dynamic_first = (end + 15) & ~15U;
 		root->kernel.name = strndup(function->symbol->name, function->symbol->length);
 	}
-	root->deep = reach.recursive || reach.indirect;
 	root->next = code->roots;
 	code->roots = root;
 	if (windows)

@@ -19,10 +19,11 @@
 #define SERIAL_STACK	(256U << 10)
 #define STACK_LEAST	(16U << 10)	/* of a kernel whose frame is not known */
 /*
- * Of one that calls functions through pointers: NCCL's have frames of up to 200 KiB. It is address
- * space; memory is taken for what is used of it.
+ * Of one whose stack gets as deep as its calls and allocas have it. Functions that NCCL calls through
+ * pointers have frames of up to 200 KiB, and a recursive one's is larger than on a device, for which
+ * a program has chosen its limit. It is address space; memory is taken for what is used of it.
  */
-#define STACK_POINTERS	(1U << 20)
+#define STACK_DEEP	(1U << 20)
 
 /* Runners take so many shares of a grid, so that all end at about the same time. */
 #define SHARES		256
@@ -181,8 +182,8 @@ static uint32_t stack_of(const struct ptx_launch *launch, bool serial)
 		frame = launch->stack_limit;
 		if (frame < STACK_LEAST)
 			frame = STACK_LEAST;
-		if (launch->kernel->calls_pointers && frame < STACK_POINTERS)
-			frame = STACK_POINTERS;
+		if (launch->kernel->deep && frame < STACK_DEEP)
+			frame = STACK_DEEP;
 	}
 	frame += FRAME_SLACK;
 	if (serial && frame < SERIAL_STACK)

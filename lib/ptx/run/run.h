@@ -293,7 +293,7 @@ struct ptx_kernel {
 	uint32_t static_shared;		/* bytes behind PTX_SHARED_FIRST; dynamic memory follows */
 	uint32_t frame;			/* the deepest stack that a thread has; 0: not known */
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
-	bool calls_pointers;		/* nobody knows which functions, nor their frames */
+	bool deep;			/* nobody knows how deep its stack gets */
 	bool checked;			/* it was translated for MEMCAST_PTX_CHECK */
 	bool windows;			/* its plain stores look for the launch's window */
 	bool form_for_windows;		/* there is a form of it that does */
