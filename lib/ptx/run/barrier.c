@@ -114,6 +114,7 @@ void ptx_run_cluster_arrive(struct ptx_thread *thread)
 		run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED,
 			 "a barrier in a kernel that should have none");
 	fiber_of(thread)->cluster_phase = cluster->phase;
+	fiber_of(thread)->arrived = true;
 	cluster->arrived++;
 	open_cluster(cluster);
 }
@@ -123,6 +124,7 @@ void ptx_run_cluster_wait(struct ptx_thread *thread)
 	struct fiber *fiber = fiber_of(thread);
 	struct cluster *cluster = thread->block->cluster;
 
+	fiber->arrived = false;
 	if (fiber->cluster_phase != cluster->phase) {
 		races_meet(fiber);
 		return;
@@ -132,10 +134,11 @@ void ptx_run_cluster_wait(struct ptx_thread *thread)
 	fiber_wait(fiber);
 }
 
-/* A thread has ended: barriers that waited for it only may open. */
+/* A thread has ended: barriers that waited for it only may open. None counts it any more. */
 void barriers_left(struct fiber *fiber)
 {
 	struct ptx_block *block = fiber->at.block;
+	struct cluster *cluster = block->cluster;
 	uint32_t warp = fiber->at.warpid;
 
 	for (uint32_t left = block->barriers; left; left &= left - 1) {
@@ -145,6 +148,8 @@ void barriers_left(struct fiber *fiber)
 		if (block->live || block->barrier[id].waiting.first)
 			open_if_complete(block, id);
 	}
-	if (block->cluster->live && block->cluster->waiting.first)
-		open_cluster(block->cluster);
+	if (fiber->arrived && fiber->cluster_phase == cluster->phase)
+		cluster->arrived--;
+	if (cluster->live)
+		open_cluster(cluster);
 }

@@ -55,6 +55,7 @@ struct fiber {
 	uint64_t outcome;		/* of the operation */
 	uint32_t agreed;		/* its predicate */
 	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */
+	bool arrived;			/* there, and has not waited yet */
 	/* at its last poll: what it had looked at and seen there, and done */
 	uint64_t last_looked, last_word;
 	uint32_t last_deeds;
