@@ -121,7 +121,7 @@ static void atomic(struct translator *t, bool with_result)
 	uint32_t at = with_result, bits = type_bits(type), count = 1, order = 0;
 	enum atomic_kind kind = kind_of(t);
 	const struct operand *to = with_result ? operand(t, 0) : &sink, *from = operand(t, at + 1);
-	LLVMValueRef pointer, other = NULL, index;
+	LLVMValueRef pointer, other = NULL, index, values[8];
 
 	order |= has(t, MOD_acquire) || has(t, MOD_acq_rel) ? PTX_ORDER_ACQUIRE : 0;
 	order |= has(t, MOD_release) || has(t, MOD_acq_rel) ? PTX_ORDER_RELEASE : 0;
@@ -153,11 +153,14 @@ static void atomic(struct translator *t, bool with_result)
 			complete_bytes(t, 2, bits / 8);
 		return;
 	}
+	/* a register that gets a result may be an operand, too */
+	for (uint32_t i = 0; i < count && i < from->count; i++)
+		values[i] = get(t, &from->items[i], type);
 	for (uint32_t i = 0; i < count && i < from->count; i++) {
 		index = constant(t, 64, i * bits / 8);
 		put(t, with_result && i < to->count ? &to->items[i] : &sink,
 		    one(t, kind, type, LLVMBuildGEP2(t->builder, t->i8, pointer, &index, 1, ""),
-			get(t, &from->items[i], type), NULL, space == SPACE_SHARED), type);
+			values[i], NULL, space), type);
 	}
 }
 
