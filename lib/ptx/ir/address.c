@@ -45,8 +45,8 @@ static LLVMValueRef shared_offset(struct translator *t, struct symbol *symbol)
 	}
 	if (!defined->unsized)
 		offset = constant(t, 32, defined->offset);
-	else if (t->root->dynamic_first)
-		offset = constant(t, 32, t->root->dynamic_first);
+	else if (t->root->function->kernel)
+		offset = constant(t, 32, t->root->kernel.dynamic_first);
 	else
 		offset = thread_field(t, offsetof(struct ptx_thread, dynamic_first), t->i32);
 	if (!t->unit->clusters)

@@ -55,17 +55,23 @@ static uint32_t align_up(uint32_t value, uint32_t align)
 	return align ? (value + align - 1) & ~(align - 1) : value;
 }
 
+#define DYNAMIC_ALIGN	16		/* at least, as on an H100 */
+
 /* Shared variables of texts and of functions that kernels call have one place for all kernels. */
 static void place_common(struct ptx_code *code)
 {
 	uint32_t next = PTX_SHARED_FIRST;
 
+	code->dynamic_align = DYNAMIC_ALIGN;
 	for (uint32_t u = 0; u < code->units_count; u++) {
 		struct unit *unit = &code->units[u];
 
 		for (uint32_t i = 0; i < unit->variables_count; i++) {
 			struct symbol *symbol = unit->variables[i];
 
+			if (symbol->space == SPACE_SHARED && symbol->unsized &&
+			    symbol->align > code->dynamic_align)
+				code->dynamic_align = symbol->align;
 			if (symbol->space != SPACE_SHARED || symbol->unsized ||
 			    code_resolve(code, symbol) != symbol)
 				continue;

@@ -58,7 +58,6 @@ struct root {
 	uint32_t zeroed;		/* registers that begin as 0, in memory */
 	struct line_table *lines;
 	struct gdb_entry *gdb;
-	uint32_t dynamic_first;		/* of a kernel: where dynamic shared memory begins */
 	/* while it is translated: functions that are to be translated, too */
 	struct function **functions;
 	uint32_t functions_count, functions_room;
@@ -77,7 +76,8 @@ struct ptx_code {
 	struct jit *jit;
 	pthread_mutex_t lock;
 	struct root *roots;
-	uint32_t common_shared, common_align;
+	uint32_t common_shared;
+	uint32_t dynamic_align;		/* of dynamic shared memory */
 	const char *const *names;	/* of the texts, for errors; or NULL */
 	const void *context;		/* whose module it is; only compared */
 	struct digest digest;		/* of the texts */

@@ -120,7 +120,8 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 		if (reach.shared && code->common_shared == PTX_SHARED_FIRST && !facts->shared_bytes)
 			end = PTX_SHARED_FIRST;
 		root->kernel.static_shared = end - PTX_SHARED_FIRST;
-		root->dynamic_first = (end + 15) & ~15U;
+		root->kernel.dynamic_first = (end + code->dynamic_align - 1) &
+					     ~(code->dynamic_align - 1);
 		root->kernel.name = strndup(function->symbol->name, function->symbol->length);
 	}
 	root->next = code->roots;

@@ -220,7 +220,7 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 	struct ptx_thread at = {
 		.blocks = 1,
 		.dynamic_shared = launch->dynamic_shared,
-		.dynamic_first = PTX_SHARED_FIRST + ((launch->kernel->static_shared + 15) & ~15U),
+		.dynamic_first = launch->kernel->dynamic_first,
 		.nwarpid = 64,			/* of a multiprocessor */
 		.poll_budget = PTX_POLL_BUDGET,
 		.shared = block->cluster->shared + rank * PTX_SHARED_WINDOW,

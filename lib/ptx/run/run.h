@@ -290,7 +290,8 @@ struct ptx_kernel {
 	 */
 	void (*block)(struct ptx_thread *first, const void *parameters);
 	const char *name;
-	uint32_t static_shared;		/* bytes behind PTX_SHARED_FIRST; dynamic memory follows */
+	uint32_t static_shared;		/* bytes behind PTX_SHARED_FIRST */
+	uint32_t dynamic_first;		/* where dynamic memory begins in the window */
 	uint32_t frame;			/* the deepest stack that a thread has; 0: not known */
 	bool waits;			/* has barriers, operations of warps, or loops that wait */
 	bool deep;			/* nobody knows how deep its stack gets */
