@@ -380,6 +380,50 @@ static void clusters_of_a_launch(void)
 	told("clusters_of_a_launch", !result && !outcome.result && out[1] == 8 && out[2] == 7, why);
 }
 
+/*
+ * One text has an instruction of clusters, and reads at a shared address; the kernel that gives it the
+ * address is in another text. Each of two blocks reads its own word.
+ */
+static void clusters_in_another_text(void)
+{
+	static const char kernel[] = HEAD
+		".extern .func (.param .b32 r) word_at(.param .b32 a);\n"
+		".visible .entry k(.param .u64 po) { .reg .b32 %r<4>; .reg .b64 %o<3>; .shared .b32 w;\n"
+		"ld.param.u64 %o1, [po]; mov.u32 %r1, %ctaid.x; add.u32 %r2, %r1, 7;\n"
+		"st.shared.u32 [w], %r2; mov.u32 %r2, w; { .param .b32 a; .param .b32 r;\n"
+		"st.param.b32 [a], %r2; call (r), word_at, (a); ld.param.b32 %r3, [r]; }\n"
+		"mad.wide.u32 %o2, %r1, 4, %o1; st.global.u32 [%o2], %r3; ret; }\n";
+	static const char other[] = HEAD
+		".visible .func (.param .b32 r) word_at(.param .b32 a) { .reg .b32 %r<3>;\n"
+		"ld.param.b32 %r1, [a]; ld.shared::cluster.u32 %r2, [%r1]; st.param.b32 [r], %r2; ret; }\n";
+	struct ptx_text texts[] = { { kernel, sizeof(kernel) - 1 }, { other, sizeof(other) - 1 } };
+	struct ptx_variables where = { .address = variable_at };
+	static const struct ptx_run_host host;
+	uint32_t out[2] = {};
+	void *parameters[] = { out };
+	struct ptx_launch launch = {
+		.parameters = parameters, .grid = { 2, 1, 1 }, .block = { 1, 1, 1 },
+		.cluster = { 2, 1, 1 }, .is_cluster = true, .multiprocessors = 2, .resident = 2,
+		.stack_limit = 65536, .host = &host,
+	};
+	struct ptx_outcome outcome = {};
+	struct ptx_log log = {};
+	struct ptx_code *code;
+	char why[400];
+	int result = object->code_new(texts, 2, 90, &where, &code, &log);
+
+	if (!result) {
+		result = object->kernel(code, "k", &launch.kernel, &log);
+		if (!result)
+			object->run(&launch, &outcome);
+		object->code_free(code);
+	}
+	snprintf(why, sizeof(why), "%d, %d, read %u and %u: %.100s %.100s", result, outcome.result,
+		 out[0], out[1], log.text, outcome.reason);
+	told("clusters_in_another_text", !result && !outcome.result && out[0] == 7 && out[1] == 8,
+	     why);
+}
+
 /* A kernel rounds to nearest, whatever the program has chosen for its own thread, and keeps. */
 static void rounding_of_the_program(void)
 {
@@ -435,6 +479,7 @@ int main(int argc, char **argv)
 	sparse();
 	declared();
 	clusters_of_a_launch();
+	clusters_in_another_text();
 	rounding_of_the_program();
 	unsupported("unsupported", "", "wgmma.fence.sync.aligned;",
 		    "kernel k: line 6: wgmma.fence.sync.aligned is not");

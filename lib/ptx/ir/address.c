@@ -33,7 +33,10 @@ static LLVMValueRef variable(struct translator *t, struct symbol *symbol)
 	return external(t, name, (void *)(uintptr_t)defined->address);
 }
 
-/* With clusters, a shared address has its block's rank in the highest byte. */
+/*
+ * With clusters, a shared address has its block's rank in the highest byte: in all texts, as they hand
+ * such addresses to each other.
+ */
 static LLVMValueRef shared_offset(struct translator *t, struct symbol *symbol)
 {
 	struct symbol *defined = code_resolve(t->code, symbol);
@@ -49,7 +52,7 @@ static LLVMValueRef shared_offset(struct translator *t, struct symbol *symbol)
 		offset = constant(t, 32, t->root->kernel.dynamic_first);
 	else
 		offset = thread_field(t, offsetof(struct ptx_thread, dynamic_first), t->i32);
-	if (!t->unit->clusters)
+	if (!t->code->clusters)
 		return offset;
 	rank = thread_field(t, offsetof(struct ptx_thread, cluster_ctarank), t->i32);
 	return BUILD(Or, offset, BUILD(Shl, rank, constant(t, 32, 24)));
@@ -57,7 +60,7 @@ static LLVMValueRef shared_offset(struct translator *t, struct symbol *symbol)
 
 LLVMValueRef shared_window(struct translator *t)
 {
-	return thread_field(t, t->unit->clusters ? offsetof(struct ptx_thread, cluster_shared) :
+	return thread_field(t, t->code->clusters ? offsetof(struct ptx_thread, cluster_shared) :
 			    offsetof(struct ptx_thread, shared), t->pointer);
 }
 

@@ -46,6 +46,7 @@ static int check_bodies(struct ptx_code *code, struct ptx_log *log)
 
 			if (result != CUDA_SUCCESS)
 				return fail_with(log, result, complaint.text);
+			code->clusters |= code->units[u].clusters;
 		}
 	return CUDA_SUCCESS;
 }

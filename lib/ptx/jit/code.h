@@ -85,6 +85,7 @@ struct ptx_code {
 	bool checked;			/* MEMCAST_PTX_CHECK was set */
 	bool debugged;			/* MEMCAST_PTX_GDB was set */
 	bool incomplete;		/* more texts may come, and define what is missing */
+	bool clusters;			/* a text has instructions of clusters */
 };
 
 struct symbol *code_resolve(struct ptx_code *code, struct symbol *symbol);
