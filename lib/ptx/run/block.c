@@ -24,7 +24,22 @@ void cluster_free(struct cluster *cluster)
 	free(cluster);
 }
 
-/* Reserves windows of shared memory, aligned, and allows access to the first part of each. */
+/* Allows access to the first bytes of each window of shared memory. */
+static bool windows_allow(struct cluster *cluster, size_t bytes)
+{
+	if (bytes <= cluster->mapped)
+		return true;
+	if (bytes > PTX_SHARED_WINDOW)
+		return false;
+	for (uint32_t i = 0; i < cluster->count; i++)
+		if (mprotect(cluster->shared + i * PTX_SHARED_WINDOW, bytes,
+			     PROT_READ | PROT_WRITE))
+			return false;
+	cluster->mapped = bytes;
+	return true;
+}
+
+/* Reserves windows, aligned. */
 static bool windows_map(struct cluster *cluster)
 {
 	size_t bytes = (cluster->count + 1) * PTX_SHARED_WINDOW;
@@ -37,11 +52,7 @@ static bool windows_map(struct cluster *cluster)
 	cluster->reserved = memory;
 	cluster->reserved_bytes = bytes;
 	cluster->shared = (char *)first;
-	for (uint32_t i = 0; i < cluster->count; i++)
-		if (mprotect(cluster->shared + i * PTX_SHARED_WINDOW, SHARED_MAPPED,
-			     PROT_READ | PROT_WRITE))
-			return false;
-	return true;
+	return windows_allow(cluster, SHARED_MAPPED);
 }
 
 static bool races_map(struct cluster *cluster)
@@ -293,10 +304,16 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 /* Starts a cluster's blocks. NULL: there is no memory. */
 struct cluster *cluster_start(struct runner *runner, struct ptx_grid *grid, uint64_t number)
 {
+	const struct ptx_launch *launch = grid->launch;
 	struct cluster *cluster = cluster_take(runner, grid);
 
 	if (!cluster)
 		return NULL;
+	/* a kernel's window also has variables that only other kernels of its code use */
+	if (!windows_allow(cluster, launch->kernel->dynamic_first + launch->dynamic_shared)) {
+		cluster_free(cluster);
+		return NULL;
+	}
 	cluster->runner = runner;
 	cluster->live_blocks = cluster->count;
 	cluster->live = cluster->count * grid->threads;

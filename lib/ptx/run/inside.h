@@ -115,6 +115,7 @@ struct cluster {
 	struct queue waiting;		/* for it */
 	char *shared, *reserved;	/* windows, and the reservation around them */
 	size_t reserved_bytes;
+	size_t mapped;			/* bytes of each window that are there */
 	struct fiber *fibers;
 	struct stacks stacks;
 	uint32_t threads;		/* of a block that there is memory for */

@@ -194,7 +194,7 @@ static void look(struct fiber *fiber, const struct access *access, const struct 
 	run_fail_at(fiber, access->rip, RESULT_LAUNCH_FAILED, describe, &race);
 }
 
-/* @at: the first byte, in the block's window; all bytes are there */
+/* @at: the first byte, in the block's window; all bytes are there. What is far behind is not seen. */
 void race_look(struct fiber *fiber, const struct access *access, uint64_t at)
 {
 	struct races *races = fiber->at.block->races;
@@ -205,7 +205,7 @@ void race_look(struct fiber *fiber, const struct access *access, uint64_t at)
 		.strong = access->kind & PTX_ACCESS_STRONG,
 	};
 
-	if (!races)
+	if (!races || at + access->bytes > SHARED_MAPPED)
 		return;
 	now.step = races->step;
 	races->used = true;
