@@ -207,16 +207,13 @@ static LLVMValueRef within(struct translator *t, LLVMValueRef address, LLVMValue
 			     constant(t, 64, bytes), "");
 }
 
-#define STACK_ABOVE	(1UL << 20)	/* what callers' frames may have above this one */
-
 static LLVMValueRef in_local(struct translator *t, LLVMValueRef address)
 {
-	LLVMValueRef here = as_int(t, alloca_at_entry(t, t->i8, 1, 0));
 	LLVMValueRef end = thread_field(t, offsetof(struct ptx_thread, stack_end), t->i64);
+	LLVMValueRef top = thread_field(t, offsetof(struct ptx_thread, stack_top), t->i64);
 
-	here = BUILD(Add, here, constant(t, 64, STACK_ABOVE));
 	return BUILD(And, LLVMBuildICmp(t->builder, LLVMIntUGE, address, end, ""),
-		     LLVMBuildICmp(t->builder, LLVMIntULT, address, here, ""));
+		     LLVMBuildICmp(t->builder, LLVMIntULT, address, top, ""));
 }
 
 static LLVMValueRef in_const(struct translator *t, LLVMValueRef address)
@@ -238,23 +235,29 @@ static LLVMValueRef in_const(struct translator *t, LLVMValueRef address)
 	return found;
 }
 
+/* In the windows of all blocks of the cluster? */
+static LLVMValueRef in_cluster(struct translator *t, LLVMValueRef address)
+{
+	LLVMValueRef shared = thread_field(t, offsetof(struct ptx_thread, cluster_shared), t->i64);
+	LLVMValueRef blocks = thread_field(t, offsetof(struct ptx_thread, cluster_nctarank),
+					   t->i32);
+
+	blocks = BUILD(Shl, resize(t, blocks, 64, false), constant(t, 64, 24));
+	return LLVMBuildICmp(t->builder, LLVMIntULT, BUILD(Sub, address, shared), blocks, "");
+}
+
 /* All that is in no other space is global memory, parameters too. */
-LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space, bool any,
+LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space,
 			 bool cluster)
 {
-	LLVMValueRef shared = thread_field(t, offsetof(struct ptx_thread, shared), t->i64), other;
-	LLVMValueRef blocks;
+	LLVMValueRef other;
 
-	(void)any;
 	switch (space) {
 	case SPACE_SHARED:
-		if (!cluster)
-			return within(t, address, shared, PTX_SHARED_WINDOW);
-		shared = thread_field(t, offsetof(struct ptx_thread, cluster_shared), t->i64);
-		blocks = thread_field(t, offsetof(struct ptx_thread, cluster_nctarank), t->i32);
-		blocks = BUILD(Shl, resize(t, blocks, 64, false), constant(t, 64, 24));
-		return LLVMBuildICmp(t->builder, LLVMIntULT, BUILD(Sub, address, shared), blocks,
-				     "");
+		if (cluster)
+			return in_cluster(t, address);
+		return within(t, address, thread_field(t, offsetof(struct ptx_thread, shared),
+						       t->i64), PTX_SHARED_WINDOW);
 	case SPACE_LOCAL:
 		return in_local(t, address);
 	case SPACE_CONST:
@@ -264,8 +267,7 @@ LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space 
 			return constant(t, 1, 0);
 		return within(t, address, as_int(t, t->parameters), t->function->parameters.bytes);
 	default:
-		other = BUILD(Or, within(t, address, shared, PTX_SHARED_WINDOW), in_local(t,
-											  address));
+		other = BUILD(Or, in_cluster(t, address), in_local(t, address));
 		return BUILD(Not, BUILD(Or, other, in_const(t, address)));
 	}
 }

@@ -249,7 +249,7 @@ bool body_depends(const struct body *body);
 bool statement_is_meeting(const struct statement *at);
 uint32_t cuts_find(const struct body *body);
 uint32_t body_joins(const struct body *body, bool cut);
-LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space, bool any,
+LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space,
 			 bool cluster);
 uint64_t cache_policy(struct translator *t);
 LLVMValueRef intrinsic_plain(struct translator *t, const char *name, LLVMValueRef argument);

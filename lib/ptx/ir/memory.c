@@ -343,8 +343,7 @@ void translate_isspacep(struct translator *t)
 	enum space space = space_of_modifiers(t);
 	LLVMValueRef address = get(t, operand(t, 1), TYPE_B64);
 
-	put_predicate(t, operand(t, 0),
-		      is_in_space(t, address, space, cluster || !has(t, MOD_shared__cta), cluster));
+	put_predicate(t, operand(t, 0), is_in_space(t, address, space, cluster));
 }
 
 void translate_prefetch(struct translator *t)

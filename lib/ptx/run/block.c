@@ -207,12 +207,11 @@ static void begin_serial(void *data)
 bool serial_next(struct ptx_block *block)
 {
 	struct fiber *fiber = block->fibers;
-	const struct stacks *stacks = &block->cluster->stacks;
 
 	if (!block->live)
 		return false;
 	thread_place(&fiber->at, block->threads - block->live);
-	fiber->stack = fiber_begin(fiber->at.stack_end + stacks->each, begin_serial, fiber);
+	fiber->stack = fiber_begin(fiber->at.stack_top, begin_serial, fiber);
 	return true;
 }
 
@@ -294,9 +293,10 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 
 		thread_place(&at, i);
 		at.stack_end = stack_at(stacks, (size_t)rank * block->cluster->threads + i);
+		at.stack_top = at.stack_end + stacks->each;
 		*fiber = (struct fiber) { .at = at };
-		fiber->stack = fiber_begin(at.stack_end + stacks->each,
-					   grid->serial ? begin_serial : begin, fiber);
+		fiber->stack = fiber_begin(at.stack_top, grid->serial ? begin_serial : begin,
+					   fiber);
 		fiber_wake(fiber);
 	}
 }

@@ -70,7 +70,7 @@ struct ptx_thread {
 	 * pointer and a number
 	 */
 	char *origin;
-	char *stack_end;		/* the lowest address of this thread's stack */
+	char *stack_end, *stack_top;	/* the lowest address of this thread's stack, and behind it */
 	/* the window of a multicast object that the thread has used last; see ptx_run_view() */
 	uint64_t window;
 	size_t window_bytes;
