@@ -49,9 +49,22 @@ static LLVMValueRef half(struct translator *t, enum atomic_kind kind, enum type 
 		      false);
 }
 
+/*
+ * Return: 1 if memory is not shared memory, else 0. Its sums have subnormals, and quiet NaNs; a generic
+ * address may be there.
+ */
+static LLVMValueRef is_outside(struct translator *t, enum space space, LLVMValueRef pointer)
+{
+	if (space != SPACE_NONE)
+		return constant(t, 32, space != SPACE_SHARED);
+	return resize(t, BUILD(Not, is_in_space(t, as_int(t, pointer), SPACE_SHARED, true)), 32,
+		      false);
+}
+
 /* Return: the old value; of cas, @value is compared and @other stored */
 static LLVMValueRef one(struct translator *t, enum atomic_kind kind, enum type type,
-			LLVMValueRef pointer, LLVMValueRef value, LLVMValueRef other, bool shared)
+			LLVMValueRef pointer, LLVMValueRef value, LLVMValueRef other,
+			enum space space)
 {
 	LLVMValueRef result;
 
@@ -59,11 +72,11 @@ static LLVMValueRef one(struct translator *t, enum atomic_kind kind, enum type t
 		if (type == TYPE_F32 && kind == ADD)
 			return as_int(t, call_math(t, "atomic_add_f32", pointer,
 						   BUILD(BitCast, value, t->f32),
-						   constant(t, 32, !shared)));
+						   is_outside(t, space, pointer)));
 		if (type == TYPE_F64 && kind == ADD)
 			return as_int(t, call_math(t, "atomic_add_f64", pointer,
 						   BUILD(BitCast, value, t->f64),
-						   constant(t, 32, !shared)));
+						   is_outside(t, space, pointer)));
 		if (type_bits(type) > 32 || type == TYPE_F32)
 			unsupported(t);
 		return half(t, kind, type, pointer, value);
@@ -147,8 +160,7 @@ static void atomic(struct translator *t, bool with_result)
 	if (kind == CAS)
 		other = get(t, operand(t, 3), type);
 	if (count == 1) {
-		put(t, to, one(t, kind, type, pointer, get(t, from, type), other,
-			       space == SPACE_SHARED), type);
+		put(t, to, one(t, kind, type, pointer, get(t, from, type), other, space), type);
 		if (has(t, MOD_async))
 			complete_bytes(t, 2, bits / 8);
 		return;
