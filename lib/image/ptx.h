@@ -66,6 +66,7 @@ double ptx_number_double(enum number_kind kind, uint64_t value);
 struct constant {
 	enum constant_kind { CONSTANT_INTEGER, CONSTANT_FLOAT, CONSTANT_ADDRESS } kind;
 	bool bits32;		/* written as the bits of a float */
+	bool is_unsigned;	/* an integer of .u64, not .s64 */
 	bool generic;		/* generic(name) */
 	uint64_t integer;	/* two's complement; of an address, what is added to it */
 	uint64_t mask;		/* of an address: 0xff00(name) takes one of its bytes; 0: all */

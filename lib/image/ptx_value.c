@@ -11,9 +11,10 @@
 
 static CUresult expression(struct reader *reader, struct constant *value, int level, int depth);
 
-static void set_integer(struct constant *value, uint64_t integer)
+static void set_integer(struct constant *value, uint64_t integer, bool is_unsigned)
 {
-	*value = (struct constant) { .kind = CONSTANT_INTEGER, .integer = integer };
+	*value = (struct constant) { .kind = CONSTANT_INTEGER, .integer = integer,
+				     .is_unsigned = is_unsigned };
 }
 
 static void set_real(struct constant *value, double real)
@@ -23,7 +24,8 @@ static void set_real(struct constant *value, double real)
 
 static double real_of(const struct constant *value)
 {
-	return value->kind == CONSTANT_FLOAT ? value->real : (double)(int64_t)value->integer;
+	return value->kind == CONSTANT_FLOAT ? value->real :
+	       value->is_unsigned ? (double)value->integer : (double)(int64_t)value->integer;
 }
 
 static CUresult value_number(struct reader *reader, struct constant *value)
@@ -31,7 +33,8 @@ static CUresult value_number(struct reader *reader, struct constant *value)
 	const struct word *word = &reader->word;
 
 	if (word->number == NUMBER_INTEGER)
-		set_integer(value, word->value);
+		set_integer(value, word->value, word->value > INT64_MAX ||
+			    (word->at[word->length - 1] | 0x20) == 'u');
 	else
 		set_real(value, ptx_number_double(word->number, word->value));
 	if (word->number == NUMBER_BITS32) {
@@ -56,12 +59,18 @@ static CUresult value_number(struct reader *reader, struct constant *value)
 /* A type in parentheses only changes how an integer is read: (.s64) 5 */
 static CUresult in_parentheses(struct reader *reader, struct constant *value, int depth)
 {
+	bool is_unsigned;
 	CUresult result;
 
 	ptx_next(reader);
+	is_unsigned = ptx_is(reader, ".u64");
 	if (ptx_take(reader, ".s64") || ptx_take(reader, ".u64")) {
 		result = ptx_need(reader, ")");
-		return result == CUDA_SUCCESS ? expression(reader, value, 99, depth + 1) : result;
+		if (result == CUDA_SUCCESS)
+			result = expression(reader, value, 99, depth + 1);
+		if (result == CUDA_SUCCESS)
+			value->is_unsigned = is_unsigned;
+		return result;
 	}
 	result = expression(reader, value, 0, depth + 1);
 	return result == CUDA_SUCCESS ? ptx_need(reader, ")") : result;
@@ -109,6 +118,7 @@ static CUresult unary(struct reader *reader, struct constant *value, int depth)
 	} else if (value->kind == CONSTANT_INTEGER) {
 		value->integer = sign == '-' ? -value->integer : sign == '~' ? ~value->integer :
 				 sign == '!' ? !value->integer : value->integer;
+		value->is_unsigned = sign == '~' || (sign != '!' && value->is_unsigned);
 	} else if (sign != '+' && sign != '-') {
 		return ptx_wrong(reader, "this number is not an integer before");
 	}
@@ -141,29 +151,44 @@ static const struct operator *operator_here(const struct reader *reader)
 	return NULL;
 }
 
+/*
+ * Two integers are .u64 if one of them is. PTX takes those of % and of operations on bits for .u64 in
+ * any case; of the former, the result is .s64 again. A shift is one of its left operand.
+ */
 static CUresult of_integers(struct reader *reader, const char *text, struct constant *left,
 			    const struct constant *right)
 {
+	bool is_unsigned = left->is_unsigned || right->is_unsigned, twice = text[1] == *text;
 	uint64_t a = left->integer, b = right->integer, result = 0;
 	int64_t s = a, t = b;
+	bool less = is_unsigned ? a < b : s < t;
 
 	if ((*text == '/' || *text == '%') && !b)
 		return ptx_wrong(reader, "a division by zero ends before");
 	switch (*text) {
-	case '|': result = text[1] ? a || b : (a | b); break;
-	case '&': result = text[1] ? a && b : (a & b); break;
+	case '|': result = twice ? a || b : (a | b); break;
+	case '&': result = twice ? a && b : (a & b); break;
 	case '^': result = a ^ b; break;
 	case '=': result = a == b; break;
 	case '!': result = a != b; break;
-	case '<': result = text[1] == '<' ? b < 64 ? a << b : 0 : text[1] ? s <= t : s < t; break;
-	case '>': result = text[1] == '>' ? s >> (b < 64 ? b : 63) : text[1] ? s >= t : s > t; break;
+	case '<': result = twice ? b < 64 ? a << b : 0 : less || (text[1] && a == b); break;
+	case '>':
+		if (!twice)
+			result = !less && (text[1] || a != b);
+		else if (left->is_unsigned)
+			result = b < 64 ? a >> b : 0;
+		else
+			result = s >> (b < 64 ? b : 63);
+		break;
 	case '+': result = a + b; break;
 	case '-': result = a - b; break;
 	case '*': result = a * b; break;
-	case '/': result = t == -1 ? -a : (uint64_t)(s / t); break;
-	case '%': result = t == -1 ? 0 : (uint64_t)(s % t); break;
+	case '/': result = is_unsigned ? a / b : t == -1 ? -a : (uint64_t)(s / t); break;
+	case '%': result = a % b; break;
 	}
-	set_integer(left, result);
+	set_integer(left, result, strchr("+-*/", *text) ? is_unsigned :
+		    strchr("<>", *text) ? twice && left->is_unsigned :
+		    !twice && strchr("|&^", *text));
 	return CUDA_SUCCESS;
 }
 
@@ -177,13 +202,13 @@ static CUresult of_reals(struct reader *reader, const char *text, struct constan
 	case '-': set_real(left, a - b); break;
 	case '*': set_real(left, a * b); break;
 	case '/': set_real(left, a / b); break;
-	case '=': set_integer(left, a == b); break;
-	case '!': set_integer(left, a != b); break;
+	case '=': set_integer(left, a == b, false); break;
+	case '!': set_integer(left, a != b, false); break;
 	default:
 		if ((*text != '<' && *text != '>') || text[1] == *text)
 			return ptx_wrong(reader, "these numbers are not integers before");
 		set_integer(left, *text == '<' ? text[1] ? a <= b : a < b :
-						 text[1] ? a >= b : a > b);
+						 text[1] ? a >= b : a > b, false);
 	}
 	return CUDA_SUCCESS;
 }
@@ -219,9 +244,11 @@ static CUresult choice(struct reader *reader, struct constant *value, int depth)
 		result = ptx_need(reader, ":");
 	if (result == CUDA_SUCCESS)
 		result = expression(reader, &other, 0, depth + 1);
-	if (result == CUDA_SUCCESS)
-		*value = (value->kind == CONSTANT_INTEGER ? value->integer != 0 :
-			  value->real != 0) ? one : other;
+	if (result != CUDA_SUCCESS)
+		return result;
+	one.is_unsigned = other.is_unsigned = one.is_unsigned || other.is_unsigned;
+	*value = (value->kind == CONSTANT_INTEGER ? value->integer != 0 : value->real != 0) ? one :
+		 other;
 	return result;
 }
 

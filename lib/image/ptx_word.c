@@ -24,6 +24,14 @@ static bool in_name(char c)
 	       c == '$' || c == '%';
 }
 
+/* Does a name begin here? An operator %, as in 7 % 3, has no name behind it. */
+static bool is_name(const struct reader *reader)
+{
+	const char *at = reader->at;
+
+	return in_name(*at) && (*at != '%' || (at + 1 < reader->end && in_name(at[1])));
+}
+
 static void skip_between(struct reader *reader)
 {
 	while (reader->at < reader->end) {
@@ -86,7 +94,7 @@ void ptx_next(struct reader *reader)
 		reader->at += length ? length : 1;
 		while (!length && reader->at < reader->end && in_name(*reader->at))
 			reader->at++;
-	} else if (in_name(*reader->at) || *reader->at == '.') {
+	} else if (is_name(reader) || *reader->at == '.') {
 		word->kind = *reader->at == '.' ? WORD_DIRECTIVE : WORD_NAME;
 		reader->at++;
 		/* a type as in ".b8" or a space as in ".shared::cta" */
