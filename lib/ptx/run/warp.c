@@ -189,13 +189,14 @@ static void meet(struct fiber *fiber, enum meeting meeting, uint32_t mask, uint3
 /* A lane has ended: those that waited for it only go on. */
 void warp_left(struct fiber *fiber)
 {
-	uint32_t waiting = warp_of(fiber)->waiting, lanes;
+	const struct warp *warp = warp_of(fiber);
+	uint32_t lanes;
 
-	while (waiting) {
-		struct fiber *other = lane_of(fiber, __builtin_ctz(waiting));
+	EACH_LANE(lane, warp->waiting) {
+		struct fiber *other = lane_of(fiber, lane);
 
-		waiting &= ~other->mask & (waiting - 1);
-		if (other->meeting == MEET_SITE || !(other->mask >> fiber->at.laneid & 1))
+		if (!(warp->waiting >> lane & 1) || other->meeting == MEET_SITE ||
+		    !(other->mask >> fiber->at.laneid & 1))
 			continue;
 		lanes = all_here(other);
 		if (lanes) {
