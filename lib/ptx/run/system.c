@@ -162,7 +162,7 @@ static void print_value(struct text *text, char *part, size_t length, bool wide)
 	text->count++;
 }
 
-/* Copies flags, width and precision of a conversion. Lengths are left out: @wide has them. */
+/* Copies flags, width, precision and h of a conversion. Other lengths are left out: @wide has them. */
 static const char *read_conversion(struct text *text, const char *at, char *part, size_t room,
 				   size_t *length, bool *wide)
 {
@@ -179,7 +179,7 @@ static const char *read_conversion(struct text *text, const char *at, char *part
 			continue;
 		}
 		*wide |= strchr("ljzt", *at) != NULL;
-		if (!strchr("hljztL", *at) && *length + 8 < room)
+		if (!strchr("ljztL", *at) && *length + 8 < room)
 			part[(*length)++] = *at;
 	}
 	if (*at)
