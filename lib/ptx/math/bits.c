@@ -49,11 +49,24 @@ uint64_t ptx_math_clock(void *unused)
 	return processor_clock();
 }
 
-uint64_t ptx_math_globaltimer(void *unused)
+static uint64_t nanoseconds(clockid_t clock)
 {
 	struct timespec now;
 
-	(void)unused;
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static uint64_t start;
+
+__attribute__((constructor)) static void find_start(void)
+{
+	start = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_MONOTONIC);
+}
+
+/* The time of day, but it goes on evenly where somebody sets the clock. */
+uint64_t ptx_math_globaltimer(void *unused)
+{
+	(void)unused;
+	return start + nanoseconds(CLOCK_MONOTONIC);
 }
