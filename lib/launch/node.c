@@ -112,6 +112,37 @@ CUresult kernel_node_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 	return result;
 }
 
+/*
+ * A node gets other parameters, and keeps its attributes, which have calls of their own. @to: the
+ * library's copy of @from, which the program gave; @node: what the node had
+ */
+CUresult kernel_node_keep(CUgraphNodeParams *to, const CUgraphNodeParams *from,
+			  const CUgraphNodeParams *node)
+{
+	const struct invocation *before = own(node);
+	struct invocation *new = own(to);
+
+	if (own(from))		/* of another node, with its attributes */
+		return CUDA_SUCCESS;
+	new->cooperative = before->cooperative;
+	/* a cluster that code requires is no attribute */
+	if (before->cluster[0] && !before->code->cluster[0] && !new->code->cluster[0])
+		memcpy(new->cluster, before->cluster, sizeof(new->cluster));
+	for (int i = 0; i < 3; i++)
+		if (new->cluster[i] && new->grid[i] % new->cluster[i])
+			return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+				    "the node's clusters of %u, %u, %u do not fill a grid of %u, %u, %u",
+				    new->cluster[0], new->cluster[1], new->cluster[2], new->grid[0],
+				    new->grid[1], new->grid[2]);
+	if (!before->attributes)
+		return CUDA_SUCCESS;
+	new->attributes = malloc(ATTRIBUTES * sizeof(*new->attributes));
+	if (!new->attributes)
+		return image_no_memory();
+	memcpy(new->attributes, before->attributes, ATTRIBUTES * sizeof(*new->attributes));
+	return CUDA_SUCCESS;
+}
+
 void kernel_node_free(CUgraphNodeParams *params)
 {
 	struct invocation *invocation = own(params);

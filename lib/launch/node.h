@@ -13,6 +13,8 @@ struct function;
 
 CUresult kernel_node_check(CUgraphNodeParams *params);
 CUresult kernel_node_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
+CUresult kernel_node_keep(CUgraphNodeParams *to, const CUgraphNodeParams *from,
+			  const CUgraphNodeParams *node);
 void kernel_node_free(CUgraphNodeParams *params);
 CUresult kernel_node_run(const CUgraphNodeParams *params);
 

@@ -421,6 +421,49 @@ TEST_F(kernel, graph)
 	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "at 0x10");
 }
 
+/* Attributes are no parameters: other parameters leave them, in a graph and in an instance. */
+TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
+{
+	uint32_t value = 3;
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
+	};
+	CUkernelNodeAttrValue attribute = { .clusterDim = { 2, 1, 1 } };
+	CUgraphExec instance;
+	CUgraphNode node;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&attribute));
+	attribute = (CUkernelNodeAttrValue) { .cooperative = 1 };
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+						&attribute));
+	attribute = (CUkernelNodeAttrValue) { .priority = -1 };
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	params.gridDimX = 4;
+	ASSERT_OK(cuGraphKernelNodeSetParams(node, &params));
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&attribute));
+	EXPECT_EQ(2, attribute.clusterDim.x);
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+						&attribute));
+	EXPECT_EQ(1, attribute.cooperative);
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	EXPECT_EQ(-1, attribute.priority);
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	params.gridDimX = 3;
+	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuGraphKernelNodeSetParams(node, &params));
+	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+		  cuGraphExecKernelNodeSetParams(instance, node, &params));
+	params.gridDimX = 6;
+	EXPECT_OK(cuGraphExecKernelNodeSetParams(instance, node, &params));
+}
+
 /* One mapping for each stack would be more mappings than a process may have. */
 TEST_F(kernel, large_blocks_of_many_streams_wait_for_each_other)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/node.h"
 #include "plan.h"
 
 static CUresult fill_memops(struct step *step)
@@ -122,6 +123,8 @@ CUresult step_replace(struct step *step, const CUgraphNodeParams *params)
 	disown(&new);
 	new.memops = NULL;
 	result = step_fill(&new, params, step->memory);
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+		result = kernel_node_keep(&new.params, params, &step->params);
 	if (result == CUDA_SUCCESS) {
 		struct step before = *step;
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "graph/graph.h"
+#include "launch/node.h"
 
 /*
  * Makes a node that is in no graph yet, of parameters that have been checked. An alloc node
@@ -272,6 +273,8 @@ CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
 	else if (result == CUDA_SUCCESS && !node_can_be_set(params->type))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+		result = kernel_node_keep(&copy, params, &node->params);
 	if (result == CUDA_SUCCESS) {
 		CUgraphNodeParams before = node->params;
 
