@@ -80,10 +80,36 @@ TEST_F(runtime_launch, functions_run_in_place_of_kernels)
 	ASSERT_RT(cudaGetKernel(&kernel, &add));
 	EXPECT_RT(cudaSuccess, cudaLaunchKernel(kernel, grid, block, self->arguments, 0, NULL));
 	EXPECT_NUMBER(4);
-	EXPECT_RT(cudaErrorInvalidValue,
-		  cudaLaunchKernel(&add, grid, (dim3) { 0, 1, 1 }, self->arguments, 0, NULL));
 	EXPECT_RT(cudaErrorNotSupported, cudaLaunchKernel(&plain, one, one, NULL, 0, NULL));
 	EXPECT_NUMBER(4);
+}
+
+/* A shape that no kernel can have is another error than what this kernel or its settings forbid. */
+TEST_F(runtime_launch, impossible_launches)
+{
+	static const struct {
+		cudaError_t error;
+		size_t shared;
+		dim3 grid, block;
+	} cases[] = {
+		{ cudaErrorInvalidConfiguration, 0, { 1, 1, 1 }, { 0, 1, 1 } },
+		{ cudaErrorInvalidConfiguration, 0, { 1, 1, 1 }, { 2048, 1, 1 } },
+		{ cudaErrorInvalidConfiguration, 0, { 1, 1, 1 }, { 1024, 2, 1 } },
+		{ cudaErrorInvalidConfiguration, 0, { 1, 1, 1 }, { 1, 1, 65 } },
+		{ cudaErrorInvalidConfiguration, 0, { 0, 1, 1 }, { 32, 1, 1 } },
+		{ cudaErrorInvalidConfiguration, 0, { 1, 65536, 1 }, { 32, 1, 1 } },
+		/* the kernel has .maxntid 256 */
+		{ cudaErrorInvalidValue, 0, { 1, 1, 1 }, { 512, 1, 1 } },
+		{ cudaErrorInvalidValue, 1 << 20, { 1, 1, 1 }, { 32, 1, 1 } },
+		{ cudaErrorInvalidValue, 1UL << 32, { 1, 1, 1 }, { 32, 1, 1 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		EXPECT_RT(cases[i].error, cudaLaunchKernel(&add, cases[i].grid, cases[i].block,
+							   self->arguments, cases[i].shared, NULL))
+			TH_LOG("case %zu", i);
+	}
+	EXPECT_NUMBER(0);
 }
 
 TEST_F(runtime_launch, kernel_nodes)

@@ -196,12 +196,38 @@ CUlaunchConfig kernel_config(const cudaLaunchConfig_t *config)
 static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
 			  const cudaLaunchConfig_t *config, void **arguments)
 {
+/* Can the device have such blocks, and so many? If not, the runtime has an error of its own. */
+static bool fits_device(const cudaLaunchConfig_t *config)
+{
+	/* in the order of the attributes, which begin with MAX_BLOCK_DIM_X */
+	const unsigned int shape[] = {
+		config->blockDim.x, config->blockDim.y, config->blockDim.z,
+		config->gridDim.x, config->gridDim.y, config->gridDim.z,
+	};
+	unsigned long long threads = 1;
+	int most = 0;
+
+	for (int i = 0; i < 6; i++)
+		if (device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i) !=
+		    cudaSuccess || !shape[i] || shape[i] > (unsigned int)most)
+			return false;
+	for (int i = 0; i < 3; i++)
+		threads *= shape[i];
+	return device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == cudaSuccess &&
+	       threads <= (unsigned int)most;
+}
+
 	CUlaunchConfig launched = kernel_config(config);
 	CUresult result = cuLaunchKernelEx(&launched, (CUfunction)handle, arguments, NULL);
 
 	return kernel ? kernel_result(call, kernel, result) : error_of(result);
 }
 
+	if (result == CUDA_ERROR_INVALID_VALUE && !fits_device(config))
+		return refuse(call, cudaErrorInvalidConfiguration,
+			      "a grid of %u, %u, %u blocks of %u, %u, %u threads",
+			      config->gridDim.x, config->gridDim.y, config->gridDim.z,
+			      config->blockDim.x, config->blockDim.y, config->blockDim.z);
 cudaError_t kernel_launch(const char *call, const void *stub, const cudaLaunchConfig_t *config,
 			  void **arguments)
 {
