@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Attributes of kernels, and their launch. */
+#include <limits.h>
 #include <stdio.h>
 
 #include "kernel.h"
@@ -186,16 +187,15 @@ CUlaunchConfig kernel_config(const cudaLaunchConfig_t *config)
 		.blockDimX = config->blockDim.x,
 		.blockDimY = config->blockDim.y,
 		.blockDimZ = config->blockDim.z,
-		.sharedMemBytes = config->dynamicSmemBytes,
+		/* the driver refuses the most that it can be told */
+		.sharedMemBytes = config->dynamicSmemBytes > UINT_MAX ? UINT_MAX :
+				  config->dynamicSmemBytes,
 		.hStream = config->stream,
 		.attrs = (CUlaunchAttribute *)config->attrs,
 		.numAttrs = config->numAttrs,
 	};
 }
 
-static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
-			  const cudaLaunchConfig_t *config, void **arguments)
-{
 /* Can the device have such blocks, and so many? If not, the runtime has an error of its own. */
 static bool fits_device(const cudaLaunchConfig_t *config)
 {
@@ -217,17 +217,20 @@ static bool fits_device(const cudaLaunchConfig_t *config)
 	       threads <= (unsigned int)most;
 }
 
+static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
+			  const cudaLaunchConfig_t *config, void **arguments)
+{
 	CUlaunchConfig launched = kernel_config(config);
 	CUresult result = cuLaunchKernelEx(&launched, (CUfunction)handle, arguments, NULL);
-
-	return kernel ? kernel_result(call, kernel, result) : error_of(result);
-}
 
 	if (result == CUDA_ERROR_INVALID_VALUE && !fits_device(config))
 		return refuse(call, cudaErrorInvalidConfiguration,
 			      "a grid of %u, %u, %u blocks of %u, %u, %u threads",
 			      config->gridDim.x, config->gridDim.y, config->gridDim.z,
 			      config->blockDim.x, config->blockDim.y, config->blockDim.z);
+	return kernel ? kernel_result(call, kernel, result) : error_of(result);
+}
+
 cudaError_t kernel_launch(const char *call, const void *stub, const cudaLaunchConfig_t *config,
 			  void **arguments)
 {
