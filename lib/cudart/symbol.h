@@ -6,7 +6,12 @@
 #include "runtime.h"
 
 cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, size_t *bytes);
+
+/*
+ * Finds a part of a variable for a copy. @across: the one kind that may name the host: to a variable,
+ * or from it
+ */
 cudaError_t symbol_part(const char *call, const void *symbol, size_t bytes, size_t offset,
-			void **pointer);
+			enum cudaMemcpyKind kind, enum cudaMemcpyKind across, void **pointer);
 
 #endif /* MEMCAST_RUNTIME_SYMBOL_H */

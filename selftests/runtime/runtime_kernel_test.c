@@ -139,6 +139,16 @@ TEST_F(runtime_kernel, variables)
 	EXPECT_EQ(6, value);
 	EXPECT_RT(cudaErrorInvalidValue,
 		  cudaMemcpyToSymbol(&counter, &value, 4, 1, cudaMemcpyHostToDevice));
+	EXPECT_RT(cudaSuccess, cudaMemcpyToSymbol(&counter, where, 4, 0, cudaMemcpyDeviceToDevice));
+	EXPECT_RT(cudaSuccess, cudaMemcpyFromSymbol(&value, &counter, 4, 0, cudaMemcpyDefault));
+	EXPECT_RT(cudaErrorInvalidMemcpyDirection,
+		  cudaMemcpyToSymbol(&counter, &value, 4, 0, cudaMemcpyHostToHost));
+	EXPECT_RT(cudaErrorInvalidMemcpyDirection,
+		  cudaMemcpyToSymbolAsync(&counter, &value, 4, 0, cudaMemcpyDeviceToHost, NULL));
+	EXPECT_RT(cudaErrorInvalidMemcpyDirection,
+		  cudaMemcpyFromSymbol(&value, &counter, 4, 0, cudaMemcpyHostToDevice));
+	EXPECT_RT(cudaErrorInvalidMemcpyDirection,
+		  cudaMemcpyFromSymbolAsync(&value, &counter, 4, 0, cudaMemcpyHostToHost, NULL));
 	__cudaUnregisterFatBinary(self->handle);
 	EXPECT_RT(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&where, &counter));
 }
@@ -158,6 +168,12 @@ TEST_F(runtime_kernel, variables_in_graphs)
 	EXPECT_RT(cudaErrorInvalidSymbol,
 		  cudaGraphMemcpyNodeSetParamsToSymbol(nodes[0], &nowhere, &from, 4, 0,
 						       cudaMemcpyHostToDevice));
+	EXPECT_RT(cudaErrorInvalidMemcpyDirection,
+		  cudaGraphMemcpyNodeSetParamsToSymbol(nodes[0], &counter, &from, 4, 0,
+						       cudaMemcpyDeviceToHost));
+	EXPECT_RT(cudaErrorInvalidMemcpyDirection,
+		  cudaGraphMemcpyNodeSetParamsFromSymbol(nodes[1], &to, &counter, 4, 0,
+							 cudaMemcpyHostToDevice));
 	ASSERT_RT(cudaGraphInstantiate(&instance, graph, 0));
 	ASSERT_RT(cudaGraphLaunch(instance, NULL));
 	ASSERT_RT(cudaStreamSynchronize(NULL));

@@ -9,7 +9,7 @@ static cudaError_t to_symbol(const char *call, CUDA_MEMCPY3D *copy, const void *
 {
 	void *to;
 
-	return symbol_part(call, symbol, bytes, offset, &to) ?:
+	return symbol_part(call, symbol, bytes, offset, kind, cudaMemcpyHostToDevice, &to) ?:
 		copy_1d_as_3d(call, copy, to, from, bytes, kind);
 }
 
@@ -19,7 +19,7 @@ static cudaError_t from_symbol(const char *call, CUDA_MEMCPY3D *copy, void *to,
 {
 	void *from;
 
-	return symbol_part(call, symbol, bytes, offset, &from) ?:
+	return symbol_part(call, symbol, bytes, offset, kind, cudaMemcpyDeviceToHost, &from) ?:
 		copy_1d_as_3d(call, copy, to, from, bytes, kind);
 }
 

@@ -423,13 +423,15 @@ cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, si
 }
 
 cudaError_t symbol_part(const char *call, const void *symbol, size_t bytes, size_t offset,
-			void **pointer)
+			enum cudaMemcpyKind kind, enum cudaMemcpyKind across, void **pointer)
 {
 	size_t size = 0, end;
 	cudaError_t error = symbol_find(call, symbol, pointer, &size);
 
 	if (error != cudaSuccess)
 		return error;
+	if (kind != across && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+		return refuse(call, cudaErrorInvalidMemcpyDirection, "kind %d", kind);
 	if (__builtin_add_overflow(offset, bytes, &end) || end > size)
 		return refuse(call, cudaErrorInvalidValue,
 			      "%zu bytes from %zu on of a variable of %zu", bytes, offset, size);

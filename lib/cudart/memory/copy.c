@@ -130,7 +130,8 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
 {
 	void *to;
 
-	return CALL(symbol_part("cudaMemcpyToSymbol", symbol, bytes, offset, &to) ?:
+	return CALL(symbol_part("cudaMemcpyToSymbol", symbol, bytes, offset, kind,
+				cudaMemcpyHostToDevice, &to) ?:
 		    copy("cudaMemcpyToSymbol", to, from, bytes, kind));
 }
 
@@ -139,7 +140,8 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 {
 	void *from;
 
-	return CALL(symbol_part("cudaMemcpyFromSymbol", symbol, bytes, offset, &from) ?:
+	return CALL(symbol_part("cudaMemcpyFromSymbol", symbol, bytes, offset, kind,
+				cudaMemcpyDeviceToHost, &from) ?:
 		    copy("cudaMemcpyFromSymbol", to, from, bytes, kind));
 }
 
@@ -148,7 +150,8 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
 {
 	void *to;
 
-	return CALL(symbol_part("cudaMemcpyToSymbolAsync", symbol, bytes, offset, &to) ?:
+	return CALL(symbol_part("cudaMemcpyToSymbolAsync", symbol, bytes, offset, kind,
+				cudaMemcpyHostToDevice, &to) ?:
 		    copy_async("cudaMemcpyToSymbolAsync", to, from, bytes, kind, stream));
 }
 
@@ -157,6 +160,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 {
 	void *from;
 
-	return CALL(symbol_part("cudaMemcpyFromSymbolAsync", symbol, bytes, offset, &from) ?:
+	return CALL(symbol_part("cudaMemcpyFromSymbolAsync", symbol, bytes, offset, kind,
+				cudaMemcpyDeviceToHost, &from) ?:
 		    copy_async("cudaMemcpyFromSymbolAsync", to, from, bytes, kind, stream));
 }
