@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,7 +27,12 @@ static __thread char reason[256];
 /* Is the reason that of an answer? asked() */
 static __thread bool answers;
 
-static atomic_int log_fd = NOT_LOOKED_UP;
+struct log_file {
+	int fd;
+	uint32_t file;			/* file_of(fd) when it was opened */
+};
+
+static _Atomic struct log_file log_file = { NOT_LOOKED_UP, 0 };
 
 /*
  * Threads in signal handlers, which give no reasons: a thread's first use of its own reason may be
@@ -183,22 +189,34 @@ static int log_open(void)
 }
 
 /*
+ * Return: a number of the file that an fd shows; 0: a stream, or none. A program may close fds that
+ * it does not know, and have a file of its own at the same number.
+ */
+static uint32_t file_of(int fd)
+{
+	struct stat file;
+
+	return fd > STDERR_FILENO && !fstat(fd, &file) ? file.st_ino ^ file.st_dev : 0;
+}
+
+/*
  * Return: the fd that CUDA_LOG_FILE names, or NONE. Several threads may open the file at once,
  * and all but one close it again: opening a pipe may take for ever, and no thread waits for
  * another.
  */
 static int log_where(void)
 {
-	int fd = log_fd, found = NOT_LOOKED_UP;
+	struct log_file found = log_file, new;
 
-	if (fd != NOT_LOOKED_UP)
-		return fd;
-	fd = log_open();
-	if (atomic_compare_exchange_strong(&log_fd, &found, fd))
-		return fd;
-	if (fd > STDERR_FILENO)
-		close(fd);
-	return found;
+	if (found.fd != NOT_LOOKED_UP && file_of(found.fd) == found.file)
+		return found.fd;
+	new.fd = log_open();
+	new.file = file_of(new.fd);
+	if (atomic_compare_exchange_strong(&log_file, &found, new))
+		return new.fd;
+	if (new.fd > STDERR_FILENO)
+		close(new.fd);
+	return found.fd;
 }
 
 static bool wants_answers(void)

@@ -291,6 +291,27 @@ TEST_F(log, file)
 	unlink(path);
 }
 
+/* The log's fd is another file's: that file gets no line. */
+TEST_F(log, file_of_a_daemon)
+{
+	char path[] = "/tmp/memcast-log-XXXXXX", own[] = "/tmp/memcast-own-XXXXXX", text[4096];
+	int log = mkstemp(path), other = mkstemp(own);
+
+	ASSERT_LE(0, log);
+	ASSERT_LE(0, other);
+	close(log);
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
+	fail_once();
+	ASSERT_EQ(1, replace_files(path, other));
+	fail_once();
+	read_file(text, sizeof(text), path);
+	EXPECT_EQ(2, count_lines(text));
+	read_file(text, sizeof(text), own);
+	EXPECT_STREQ("", text);
+	unlink(path);
+	unlink(own);
+}
+
 /* Return: the reason in the last line of the log */
 static const char *reason(void)
 {

@@ -223,6 +223,27 @@ TEST_F(runtime_blocked, in_the_log)
 	rmdir(folder);
 }
 
+/* The log's fd is another file's: that file gets no line. */
+TEST_F(runtime_blocked, log_of_a_daemon)
+{
+	char path[] = "/tmp/runtime_block_XXXXXX", own[] = "/tmp/runtime_own_XXXXXX", text[4096];
+	int log = mkstemp(path), other = mkstemp(own);
+
+	ASSERT_LE(0, log);
+	ASSERT_LE(0, other);
+	close(log);
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
+	EXPECT_RT(cudaErrorInvalidValue, cudaGetDevice(NULL));
+	ASSERT_EQ(1, replace_files(path, other));
+	EXPECT_RT(cudaErrorInvalidValue, cudaGetDevice(NULL));
+	read_file(text, sizeof(text), path);
+	EXPECT_EQ(2, count_lines(text));
+	read_file(text, sizeof(text), own);
+	EXPECT_STREQ("", text);
+	unlink(path);
+	unlink(own);
+}
+
 /* ---- a canceled thread */
 
 /* Return: did all calls answer as they should? */
