@@ -34,6 +34,7 @@ static uint32_t type_bytes(const struct word *word)
 CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 {
 	uint32_t align = 0, vector = 1, pointed = 0;
+	uint64_t row;
 	bool pointer = false;
 
 	*declared = (struct declared) {};
@@ -61,7 +62,7 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 	if (!declared->element || reader->word.kind != WORD_NAME)
 		return ptx_wrong(reader, "a declaration without type or name at");
 	declared->whole = vector * declared->element;
-	declared->bytes = declared->whole;
+	declared->bytes = row = declared->whole;
 	declared->align = align ? align : declared->bytes;
 	declared->name = reader->word;
 	for (ptx_next(reader); ptx_take(reader, "["); ) {
@@ -70,7 +71,10 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 
 		if (length > UINT32_MAX ||
 		    __builtin_mul_overflow(declared->bytes, length, &declared->bytes) ||
-		    declared->bytes > SIZE_MAX / 2)
+		    declared->bytes > SIZE_MAX / 2 ||
+		    /* of a first dimension of [], values tell the length */
+		    (declared->dimensions_count && (__builtin_mul_overflow(row, length, &row) ||
+						    row > SIZE_MAX / 2)))
 			return ptx_wrong(reader, "an array is too large with");
 		if (reader->word.kind == WORD_NUMBER)
 			ptx_next(reader);
@@ -133,6 +137,8 @@ static CUresult read_value(struct reader *reader, const struct declared *declare
 		bool inner = ptx_is(reader, "{");
 
 		result = read_value(reader, declared, value, used, part, depth + 1, &inside);
+		if (result == CUDA_SUCCESS && used > SIZE_MAX / 2)
+			return ptx_wrong(reader, "an array is too large before");
 		used += inner ? part : declared->element;
 		if (result == CUDA_SUCCESS && !ptx_is(reader, "}"))
 			result = ptx_need(reader, ",");

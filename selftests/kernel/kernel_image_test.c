@@ -130,6 +130,11 @@ TEST_F(kernel_image, refused)
 		  CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[4294967296][4294967296] = {1};" ENTRY,
 		  CUDA_ERROR_INVALID_PTX },
+		/* rows that are larger than addresses, and as many as make them so */
+		{ HEAD ".global .u32 v[][2147483647][2147483649] = {{1}, 2};" ENTRY,
+		  CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[][2147483648][2147483648] = {{1}, {2}, {3}};" ENTRY,
+		  CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[2] = {{{{{{{{{{1}}}}}}}}}};" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".extern .func none();\n.entry k() { call none; ret; }",
 		  CUDA_ERROR_INVALID_PTX },
