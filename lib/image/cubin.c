@@ -100,6 +100,8 @@ static CUresult cubin_add_parameter(struct cubin *cubin, struct code *code, uint
 {
 	struct parameter *more;
 
+	if (size > KERNEL_PARAMETERS_MOST || offset > KERNEL_PARAMETERS_MOST - size)
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a kernel's parameters are too large");
 	if (number >= room_of(code->parameters_count)) {
 		more = image_keep(cubin->image, NULL, room_of(number + 1) * sizeof(*more));
 		if (!more)

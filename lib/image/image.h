@@ -100,6 +100,8 @@ struct wrapper {
 };
 #define WRAPPER_LINKED	2
 
+#define KERNEL_PARAMETERS_MOST	32764	/* bytes of a launch */
+
 /* What cuLinkComplete() makes: texts, each behind its size, padded to 8 bytes */
 #define LINKED_MAGIC	"memcast linked\n"
 struct linked {

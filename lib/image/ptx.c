@@ -6,7 +6,6 @@
 #include "ptx.h"
 
 #define MAX_THREADS	1024
-#define PARAMETERS_MOST	32764	/* bytes of a launch */
 #define ALIGN_MOST	(1U << 20)
 #define REGISTERS	16	/* a guess: only a compiler could tell */
 
@@ -34,8 +33,8 @@ static uint32_t type_bytes(const struct word *word)
 CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 {
 	uint32_t align = 0, vector = 1, pointed = 0;
-	uint64_t row;
 	bool pointer = false;
+	uint64_t row;
 
 	*declared = (struct declared) {};
 	for (; reader->word.kind == WORD_DIRECTIVE; ptx_next(reader)) {
@@ -137,9 +136,9 @@ static CUresult read_value(struct reader *reader, const struct declared *declare
 		bool inner = ptx_is(reader, "{");
 
 		result = read_value(reader, declared, value, used, part, depth + 1, &inside);
+		used += inner ? part : declared->element;
 		if (result == CUDA_SUCCESS && used > SIZE_MAX / 2)
 			return ptx_wrong(reader, "an array is too large before");
-		used += inner ? part : declared->element;
 		if (result == CUDA_SUCCESS && !ptx_is(reader, "}"))
 			result = ptx_need(reader, ",");
 	}
@@ -216,7 +215,8 @@ static CUresult add_parameter(struct reader *reader, struct code *code,
 	struct parameter *more = code->parameters;
 
 	/* below, sums of 32 bits cannot wrap */
-	if (declared->bytes > PARAMETERS_MOST || offset + declared->bytes > PARAMETERS_MOST)
+	if (declared->bytes > KERNEL_PARAMETERS_MOST ||
+	    offset + declared->bytes > KERNEL_PARAMETERS_MOST)
 		return ptx_wrong(reader, "the parameters need over 32764 bytes before");
 	/* grow to room for 8, 16, 32, … */
 	if (!(code->parameters_count & (code->parameters_count - 1)) &&

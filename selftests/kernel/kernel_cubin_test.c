@@ -135,6 +135,12 @@ TEST_F(kernel_image, cubins)
 	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
 	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
 	EXPECT_EQ(0xabcd, word);
+	/* in the form of large parameters: a size that wraps with the offset */
+	cubin.info[4] = 0x0c4504;
+	cubin.info[6] = 0xfff0U << 16;
+	cubin.info[7] = 0xffff0020;
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin),
+			 "a kernel's parameters are too large");
 	fill_cubin(&cubin, 80);
 	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&self->module, &cubin));
 	cubin.header.e_machine = EM_X86_64;
