@@ -229,7 +229,7 @@ static CUresult read_parts(struct image *image, const struct linked *linked, siz
 			return fail(CUDA_ERROR_INVALID_IMAGE, "a linked image whose sizes are wrong");
 		memcpy(&size, at, sizeof(size));
 		at += sizeof(size);
-		if (size > (size_t)(end - at))
+		if (size > (size_t)(end - at) || (size + 7) / 8 * 8 > (size_t)(end - at))
 			return fail(CUDA_ERROR_INVALID_IMAGE, "a linked image whose sizes are wrong");
 		result = ptx_read(image, at, size, complaint);
 		at += (size + 7) / 8 * 8;

@@ -190,6 +190,24 @@ TEST_F(kernel_image, files_cut_short)
 	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuModuleLoad(&self->module, "/tmp"));
 }
 
+/* In a linked image a text is padded to 8 bytes, and what lies behind it is of the image, too. */
+TEST_F(kernel_image, linked_image_without_padding)
+{
+	struct {
+		char magic[16];
+		uint64_t bytes, count, size;
+		char text[sizeof(text) - 1];
+	} __attribute__((packed)) linked = {
+		"memcast linked\n", sizeof(linked), 2, sizeof(linked.text), {},
+	};
+
+	_Static_assert(sizeof(linked.text) % 8, "it lacks some bytes");
+	memcpy(linked.text, text, sizeof(linked.text));
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, load_as_file(&linked, sizeof(linked)),
+			 "a linked image whose sizes are wrong");
+	unlink(FILE_NAME);
+}
+
 /* A file with one byte changed may be refused or not, but does no harm. */
 TEST_F(kernel_image, damaged_bytes)
 {
