@@ -42,6 +42,7 @@ static void set_catcher(ptx_catcher *caught)
 }
 
 static const struct ptx_run_host host = { .catch = set_catcher };
+static uint64_t heap_limit = 8 << 20;
 
 #define run(kernel, grid, threads, parameters)				\
 	run_(_metadata, &(kernel), grid, threads, false, parameters)
@@ -57,7 +58,7 @@ static struct ptx_outcome run_(struct __test_metadata *_metadata, const struct p
 	struct ptx_launch launch = {
 		.kernel = kernel, .parameters = parameters, .grid = { grid, 1, 1 },
 		.block = { threads, 1, 1 }, .cluster = { 1, 1, 1 }, .cooperative = cooperative,
-		.multiprocessors = 132, .heap_limit = 8 << 20, .host = &host,
+		.multiprocessors = 132, .heap_limit = heap_limit, .host = &host,
 	};
 	struct ptx_outcome outcome;
 
@@ -406,6 +407,29 @@ TEST(heap_of_device_code)
 	EXPECT_EQ(30 * 256, (int)word[0]);
 	word[1] = 1;
 	EXPECT_EQ(LAUNCH_FAILED, run(kernel, 1, 1, &words).result);
+}
+
+static void take_much(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+
+	for (int i = 36; i < 64; i++)
+		words->word[0] += ptx_run_malloc(thread, 1UL << i) != NULL;
+	words->word[0] += ptx_run_malloc(thread, UINT64_MAX) != NULL;
+}
+
+/* A program may set a limit of the heap that is larger than all addresses. */
+TEST(heap_without_a_limit)
+{
+	static const struct ptx_kernel kernel = {
+		.thread = take_much, .name = "take_much", .frame = 512, .waits = true,
+	};
+	static atomic_uint word[2];
+	struct words words = { word };
+
+	heap_limit = UINT64_MAX;
+	EXPECT_RAN(run(kernel, 1, 1, &words));
+	EXPECT_EQ(0, (int)word[0]);
 }
 
 struct stream {

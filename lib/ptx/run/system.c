@@ -342,7 +342,7 @@ void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
 	uint64_t limit = thread->block->runner->grid->launch->heap_limit;
 	struct block_head *head;
 
-	if (bytes > limit)
+	if (bytes > limit || bytes > HEAP_BYTES - sizeof(*head))
 		return NULL;
 	pthread_mutex_lock(&heap_lock);
 	head = take(class_of(bytes), limit);
