@@ -317,6 +317,36 @@ static void sparse(void)
 	told("sparse", !*why, why);
 }
 
+/* Shapes that PTX has for other types only: the kernel is not translated, and cannot run. */
+static void shapes(void)
+{
+	static const char *const lines[] = {
+		"wmma.mma.sync.aligned.row.col.m16n16k8.s32.s8.s8.s32 {%c0, %c1, %c2, %c3, %c4, %c5, %c6, "
+		"%c7}, %a0, %b0, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};",
+		"wmma.load.a.sync.aligned.row.m16n16k16.s4 %a0, [%p];",
+		"wmma.load.b.sync.aligned.col.m16n16k8.s8 %b0, [%p];",
+		"mma.sp.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%c0, %c1, %c2, %c3}, %a0, %b0, "
+		"{%c0, %c1, %c2, %c3}, %a1, 0;",
+	};
+	char text[800], why[1300] = "";
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		snprintf(text, sizeof(text), HEAD ".visible .entry k() { .reg .b32 %%a<4>, %%b<4>, %%c<8>; "
+			 ".reg .b64 %%p;\n%s\nret; }\n", lines[i]);
+		if (load(text, strlen(text), &code, &log)) {
+			snprintf(why, sizeof(why), "%s: %.200s", lines[i], log.text);
+			continue;
+		}
+		if (!object->kernel(code, "k", &kernel, &log) || !strstr(log.text, " is not"))
+			snprintf(why, sizeof(why), "%s: %.200s", lines[i], log.text);
+		object->code_free(code);
+	}
+	told("shapes", !*why, why);
+}
+
 /* Words before and in declarations, and operands with signs */
 static void declared(void)
 {
@@ -482,6 +512,7 @@ int main(int argc, char **argv)
 	run_sequences();
 	numbers();
 	sparse();
+	shapes();
 	declared();
 	clusters_of_a_launch();
 	clusters_in_another_text();

@@ -103,6 +103,14 @@ static const struct operand *item(const struct operand *operand, uint32_t index)
 	return operand->kind == OPERAND_VECTOR ? &operand->items[index] : operand;
 }
 
+/* Do four lanes have whole registers of a row of A? Quads have another layout. */
+static bool whole_rows(struct matrix matrix)
+{
+	uint32_t bits = matrix_bits(matrix.a), packed = bits > 32 ? 1 : 32 / bits;
+
+	return matrix.quads || (matrix.k >> matrix.sparse) % (4 * packed) == 0;
+}
+
 /*
  * Does an operand have the registers of a fragment? wmma has some fragments twice: then the second
  * half is left out.
@@ -115,7 +123,8 @@ static bool fits(struct translator *t, const struct operand *operand, struct mat
 				matrix.c;
 
 	each = type == MATRIX_F64 ? 2 : 1;
-	if (words && words <= MATRIX_WORDS && count_of(operand) * each % words == 0)
+	if (whole_rows(matrix) && words && words <= MATRIX_WORDS &&
+	    count_of(operand) * each % words == 0)
 		return true;
 	unsupported(t);
 	return false;
