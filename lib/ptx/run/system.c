@@ -169,7 +169,7 @@ static const char *read_conversion(struct text *text, const char *at, char *part
 	*length = 1;
 	*wide = false;
 	part[0] = '%';
-	for (; *at && !strchr("diouxXcspeEfFgGaA%", *at); at++) {
+	for (; *at && strchr("-+ #'.0123456789*hljztL", *at); at++) {
 		if (*at == '*') {
 			int number;
 
@@ -209,8 +209,10 @@ static void print(void *data)
 			break;
 		if (*at == '%')
 			putc_unlocked('%', text->file);
-		else
+		else if (strchr("diouxXcspeEfFgGaA", *at))
 			print_value(text, part, length, wide);
+		else	/* the host's %n would store where a value says */
+			fputs(part, text->file);
 	}
 	fclose(text->file);
 	if (text->launch->host->print) {
