@@ -71,7 +71,7 @@ CUresult memcastViewDestroy(struct memcast_view *view);
  * without a system call and without a lock. Its replicas can be read and
  * written as cuMemSetAccess() allows for the mapping, also when that changes:
  * an access that is not allowed raises SIGSEGV, an access to a replica that is not
- * bound SIGBUS. A signal handler may call this.
+ * bound SIGBUS. A signal handler may call this once the mapping has its view.
  *
  * The view is the library's: it is valid until the mapping ends (cuMemUnmap())
  * and must not be given to memcastViewDestroy(). A child of fork() has none.
