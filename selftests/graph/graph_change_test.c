@@ -47,12 +47,18 @@ TEST_F(stream, children)
 
 TEST_F(stream, nesting_has_a_limit)
 {
-	CUgraph graph = graph_new(), outer;
+	CUgraph graph = graph_new(), outer, inner;
 	CUgraphNode node;
 	int depth;
 
 	ASSERT_OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
 	EXPECT_REFUSED(cuGraphAddChildGraphNode(&node, graph, NULL, 0, graph));
+	/* nor in a graph inside of it */
+	outer = graph_new();
+	ASSERT_OK(cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
+	ASSERT_OK(cuGraphChildGraphNodeGetGraph(node, &inner));
+	EXPECT_REFUSED(cuGraphAddChildGraphNode(&node, inner, NULL, 0, outer));
+	ASSERT_OK(cuGraphDestroy(outer));
 	for (depth = 1; depth < 100; depth++) {
 		CUgraphNodeParams params = {
 			.type = CU_GRAPH_NODE_TYPE_GRAPH,

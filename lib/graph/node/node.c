@@ -71,7 +71,7 @@ static CUresult take_child(struct node *node, struct graph *graph)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (child == graph)
+	if (child == graph || (!move && is_inside(graph, child)))
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "a graph in itself");
 	if (child->conditional_nodes)
 		return fail(CUDA_ERROR_NOT_SUPPORTED,
