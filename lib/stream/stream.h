@@ -154,6 +154,7 @@ CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wa
 CUresult event_get(CUevent handle, struct event **event);
 struct event *event_reference(struct event *event);
 void event_put(struct event *event);
+bool event_is_shared(const struct event *event);	/* with other processes */
 /*
  * event_fence(): the last record's fence, with a reference, or NULL; event_set() sets the next
  * record's

@@ -226,7 +226,7 @@ TEST_F(stream, events_in_graphs)
 	CUgraphNode record, wait, other;
 	CUgraph graph = graph_new(), waits = graph_new();
 	CUgraphExec instance, waiting;
-	CUevent event, outside, got;
+	CUevent event, outside, got, shared;
 	int calls = 0;
 
 	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -261,6 +261,12 @@ TEST_F(stream, events_in_graphs)
 	LET_GO();
 	ASSERT_OK(cuStreamSynchronize(self->free));
 	EXPECT_EQ(1, calls);
+
+	/* other processes would not see what a node does */
+	ASSERT_OK(cuEventCreate(&shared, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+	EXPECT_REFUSED(cuGraphAddEventRecordNode(&other, waits, NULL, 0, shared));
+	EXPECT_REFUSED(cuGraphAddEventWaitNode(&other, waits, NULL, 0, shared));
+	EXPECT_REFUSED(cuGraphEventRecordNodeSetEvent(record, shared));
 
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphExecDestroy(waiting));

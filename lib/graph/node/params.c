@@ -77,8 +77,11 @@ static CUresult check_event(CUevent handle)
 	if (!handle)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL event");
 	result = event_get(handle, &event);
-	if (result == CUDA_SUCCESS)
-		event_put(event);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (event_is_shared(event))
+		result = fail(CUDA_ERROR_NOT_SUPPORTED, "an event of several processes");
+	event_put(event);
 	return result;
 }
 

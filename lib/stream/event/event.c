@@ -30,6 +30,11 @@ void event_put(struct event *event)
 	free(event);
 }
 
+bool event_is_shared(const struct event *event)
+{
+	return event->shared;
+}
+
 /* Finds an event by its handle. After the end of its context an event can only be destroyed. */
 CUresult event_get(CUevent handle, struct event **event)
 {
