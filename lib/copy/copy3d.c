@@ -42,8 +42,9 @@ static CUresult base_of(struct place *place, const struct side *side)
 	return CUDA_SUCCESS;
 }
 
+/* @several: is there a second row? Else the pitch may be any, as on hardware. */
 static CUresult place_of(struct place *place, const struct side *side, size_t width,
-			 size_t height)
+			 size_t height, bool several)
 {
 	size_t row_end, layer_end, rows, bytes;
 	CUresult result = base_of(place, side);
@@ -54,7 +55,7 @@ static CUresult place_of(struct place *place, const struct side *side, size_t wi
 	    __builtin_add_overflow(side->y, height, &layer_end))
 		return fail(CUDA_ERROR_INVALID_VALUE, "the end of a row or a layer overflows");
 	place->pitch = side->pitch ? side->pitch : row_end;
-	if (place->pitch < row_end || place->pitch > PITCH_MAX)
+	if (place->pitch < row_end || (several && place->pitch > PITCH_MAX))
 		return fail(CUDA_ERROR_INVALID_VALUE,
 			    "pitch %llu is less than x %zu and width %zu, or over %d",
 			    (unsigned long long)place->pitch, side->x, width, PITCH_MAX);
@@ -99,11 +100,12 @@ static CUresult layers_between(struct layers *layers, const struct side *to_side
 			       const struct side *from_side, size_t width, size_t height,
 			       size_t depth)
 {
+	bool several = height > 1 || depth > 1;
 	struct place to, from;
-	CUresult result = place_of(&to, to_side, width, height);
+	CUresult result = place_of(&to, to_side, width, height, several);
 
 	if (result == CUDA_SUCCESS)
-		result = place_of(&from, from_side, width, height);
+		result = place_of(&from, from_side, width, height, several);
 	if (result != CUDA_SUCCESS)
 		return result;
 	*layers = (struct layers) {

@@ -136,6 +136,22 @@ TEST_F(stream, layers_are_checked_before_the_first_is_written)
 	EXPECT_EQ(5, self->at[0]);
 }
 
+/* A pitch counts where there is a second row. */
+TEST_F(stream, pitches_of_one_row)
+{
+	CUDA_MEMCPY3D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = AT(1), .srcPitch = 1UL << 31,
+		.dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = AT(0), .dstPitch = 1UL << 33,
+		.WidthInBytes = 4, .Height = 1, .Depth = 1,
+	};
+
+	self->at[1] = 5;
+	EXPECT_OK(cuMemcpy3D(&copy));
+	EXPECT_EQ(5, self->at[0]);
+	copy.Height = 2;
+	EXPECT_REASON(cuMemcpy3D(&copy), "pitch # is less than x 0 and width #, or over #");
+}
+
 TEST_F(stream, layers_that_are_none)
 {
 	const CUDA_MEMCPY3D good = {
