@@ -1025,7 +1025,7 @@ struct memcast_ipc_export {
  * @out_offset: where the block starts in its memory, for MEMCAST_BLOCK_MAP
  * @out_bytes: its size
  * @out_handle: a new handle for the memory
- * @reserved: 0
+ * @flags: 0, or MEMCAST_IPC_ALIVE
  */
 struct memcast_ipc_open {
 	struct memcast_header header;
@@ -1033,8 +1033,11 @@ struct memcast_ipc_open {
 	__aligned_u64 out_offset;
 	__aligned_u64 out_bytes;
 	__u32 out_handle;
-	__u32 reserved;
+	__u32 flags;
 };
+
+/* EPERM, not ENOENT, for a process that may not open a block that is there */
+#define MEMCAST_IPC_ALIVE		(1U << 0)
 
 /**
  * struct memcast_block_map - ioctl(MEMCAST_BLOCK_MAP)

@@ -133,7 +133,7 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	struct memcast_ipc_open *open = call->arg;
 	struct mc_memory *memory = NULL;
 	struct rb_node *node;
-	bool own = false, alike = false;
+	bool own, known, may, alike = false;
 	struct mc_ipc *ipc;
 
 	mutex_lock(&ipc_lock);
@@ -141,7 +141,9 @@ static struct mc_memory *find_memory(struct mc_call *call)
 	ipc = node ? rb_entry(node, struct mc_ipc, by_key) : NULL;
 	/* the exporter is told that the memory is its own, also after a change of its user */
 	own = ipc && ipc->client == call->client;
-	if (ipc && !own && !READ_ONCE(ipc->client->ended) && may_open(call, ipc)) {
+	known = ipc && !own && !READ_ONCE(ipc->client->ended);
+	may = known && may_open(call, ipc);
+	if (may) {
 		alike = has_its_number(ipc);
 		if (!alike && mc_object_tryget(&ipc->memory->object))
 			memory = ipc->memory;
@@ -158,7 +160,9 @@ static struct mc_memory *find_memory(struct mc_call *call)
 
 		return ERR_PTR(ret);
 	}
-	/* a process that may not open it is not told whether there is such a handle */
+	if (known && !may && open->flags & MEMCAST_IPC_ALIVE)
+		return ERR_PTR(mc_fail(call, -EPERM, "the memory is another's"));
+	/* else a process that may not open it is not told whether there is such a handle */
 	return memory ?: ERR_PTR(mc_fail(call, -ENOENT,
 				"no such handle: its memory was freed, or is another's"));
 }
@@ -169,8 +173,8 @@ int mc_ipc_open(struct mc_call *call)
 	struct memcast_ipc_open *open = call->arg;
 	struct mc_memory *memory;
 
-	if (open->reserved)
-		return mc_fail(call, -EINVAL, "reserved field is not zero");
+	if (open->flags & ~MEMCAST_IPC_ALIVE)
+		return mc_fail(call, -EINVAL, "unknown flags");
 	memory = find_memory(call);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);

@@ -110,7 +110,7 @@ const struct fuzz_command fuzz_commands[FUZZ_COMMANDS] = {
 	COMMAND(BLOCK_SET, block_set, (F(block_set, address, BLOCK), F(block_set, flags, FEW),
 	     F(block_set, mask, FEW))),
 	COMMAND(IPC_EXPORT, ipc_export, (F(ipc_export, address, BLOCK))),
-	COMMAND(IPC_OPEN, ipc_open, ()),
+	COMMAND(IPC_OPEN, ipc_open, (F(ipc_open, flags, FEW))),
 	COMMAND(CLIENT_LIST, client_list, (F(client_list, key, KEY)),
 	     GIVES(OTHER_FD, client_list, out_fd, key)),
 	COMMAND(CLIENT_PROTECT, client_protect, (F(client_protect, key, FEW))),

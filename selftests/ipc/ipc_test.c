@@ -405,7 +405,8 @@ TEST_F(ipc, containers)
 }
 
 /*
- * Opens by the key alone, with ioctls: the error does not tell whether another user has that key.
+ * Opens by the key alone, with ioctls: the error does not tell whether another user has that key,
+ * unless the caller asks just that.
  */
 TEST_F(ipc, keys)
 {
@@ -427,6 +428,12 @@ TEST_F(ipc, keys)
 	EXPECT_EQ(ENOENT, RAW(client, IPC_OPEN, open_own));
 	EXPECT_EQ(ENOENT, RAW(client, IPC_OPEN, open_none));
 	EXPECT_STREQ(why[0], why[1]);
+	open_own.flags = open_none.flags = MEMCAST_IPC_ALIVE;
+	EXPECT_EQ(EPERM, RAW(client, IPC_OPEN, open_own));
+	EXPECT_EQ(ENOENT, RAW(client, IPC_OPEN, open_none));
+	open_own.flags = MEMCAST_IPC_ALIVE << 1;
+	EXPECT_EQ(EINVAL, RAW(client, IPC_OPEN, open_own));
+	open_own.flags = 0;
 	ASSERT_EQ(0, setresuid(0, 0, 0));
 	EXPECT_EQ(0, RAW(client, IPC_OPEN, open_own));
 	EXPECT_EQ(CHUNK, open_own.out_bytes);

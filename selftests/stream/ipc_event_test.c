@@ -276,6 +276,27 @@ TEST_F(ipc_event, other_user)
 	EXPECT_EQ(0, reap_child(pid));
 }
 
+/* A process that has changed its user finds that one still alive whose event it has opened. */
+TEST_F(ipc_event, after_a_change_of_user)
+{
+	CUevent event;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, &link);
+
+	if (geteuid())
+		SKIP(return, "only root becomes another user");
+	cuda_start(0);
+	ASSERT_OK(cuIpcOpenEventHandle(&event, self->handle));
+	ASSERT_EQ(0, setresuid(NOBODY, NOBODY, NOBODY));
+	DO(CLOSE_GATE);
+	DO(RECORD);
+	EXPECT_CU(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+	DO(OPEN_GATE);
+	EXPECT_OK(cuEventSynchronize(event));
+	send_number(link, END);
+	EXPECT_EQ(0, reap_child(pid));
+}
+
 /*
  * A wait is for the record that was the last one at that time, however many follow. There is room
  * for 80 records that have not happened; one more is refused, and changes nothing.

@@ -308,11 +308,11 @@ void shared_put(struct shared *shared)
 
 /*
  * Is the process of a page alive? Its block ends with it. To open the own block is refused with
- * another error.
+ * another error, and so is to open that of a process that has another user by now.
  */
 bool shared_alive(const uint8_t *key)
 {
-	struct memcast_ipc_open arg = {};
+	struct memcast_ipc_open arg = { .flags = MEMCAST_IPC_ALIVE };
 	CUresult result;
 
 	memcpy(arg.key, key, sizeof(arg.key));
