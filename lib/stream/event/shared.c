@@ -59,7 +59,8 @@ static void happen(const struct shared *shared, uint64_t number)
 {
 	uint64_t record = *record_of(shared, number);
 
-	if (record >> RECORD_NUMBER_SHIFT == number)
+	/* another event in its place has records of its own, with the same numbers */
+	if (record >> RECORD_NUMBER_SHIFT == number && !shared_replaced(shared))
 		atomic_compare_exchange_strong(record_of(shared, number), &record,
 					       record | RECORD_HAPPENED);
 }
