@@ -5,6 +5,7 @@
 static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **new)
 {
 	struct slot *slot, *found = NULL;
+	uint32_t stale[CONTEXT_HEAPS] = {};
 	CUresult result;
 
 	pthread_mutex_lock(&slots_lock);
@@ -13,6 +14,8 @@ static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **ne
 		if (slot->live)
 			continue;
 		found = slot;
+		/* a thread that made one while the context before ended was too late for its end */
+		context_operations.take_heaps(found, stale);
 		found->uses++;
 		found->device = device;
 		found->flags = flags;
@@ -23,6 +26,7 @@ static CUresult slot_alloc(CUdevice device, unsigned int flags, struct slot **ne
 		break;
 	}
 	pthread_mutex_unlock(&slots_lock);
+	context_operations.end_heaps(stale);
 	*new = found;
 	if (result == CUDA_SUCCESS && !found)
 		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "%u contexts are live", SLOTS - PRIMARIES);
