@@ -45,7 +45,8 @@ static void *destroyer(void *argument)
 		if (!ended)
 			ended_last = &ended;
 		pthread_mutex_unlock(&lock);
-		if (!object || library_ready() != CUDA_SUCCESS)
+		/* not as the process ends; a lost host has no part in an object */
+		if (!object || (library_ready() != CUDA_SUCCESS && !library_lost()))
 			return argument;
 		object->destroy(object->data);
 		free(object);
