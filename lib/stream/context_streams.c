@@ -343,9 +343,8 @@ struct stream *stream_withdraw(CUstream handle)
 /* Ends the streams of a context that ends, without running the work in their queues. */
 static void streams_end(CUcontext context)
 {
+	struct stream *stream, *ended = NULL;
 	struct stream_set *set, **link;
-	struct points all = {};
-	struct stream *stream;
 
 	set_lock();
 	link = &sets[context_slot(context) - slots];
@@ -355,27 +354,25 @@ static void streams_end(CUcontext context)
 	if (set) {
 		*link = set->next;
 		set->error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-		for (stream = set->streams; stream; stream = stream->next)
-			all.count++;
-		all.at = calloc(all.count + 1, sizeof(*all.at));
-		all.count = 0;
-		for (stream = set->streams; stream && all.at; stream = stream->next) {
+		for (stream = set->streams; stream; stream = stream->next) {
 			stream_reference(stream);
-			all.at[all.count++].stream = stream;
+			stream->next_ended = ended;
+			ended = stream;
 		}
 	}
 	set_unlock();
 	if (!set)
 		return;
-	for (unsigned int i = 0; i < all.count; i++) {
-		stream = all.at[i].stream;
+	while (ended) {
+		stream = ended;
+		ended = stream->next_ended;
 		stream_end(stream);
 		if (stream->handle && table_remove(&streams_table, stream->handle))
 			stream_put(stream);
 		if (stream->is_legacy)
 			stream_put(stream);
+		stream_put(stream);
 	}
-	points_free(&all);
 	set_put(set);
 }
 

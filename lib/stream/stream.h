@@ -61,6 +61,7 @@ struct work {
 struct stream {
 	struct stream *next, **link;	/* in its set */
 	struct stream *next_busy, **link_busy;	/* in the set's list, if @busy */
+	struct stream *next_ended;		/* of those that end with their context */
 	struct stream_set *set;
 	CUstream handle;		/* 0 for default streams */
 	unsigned long long id;
