@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Settings of a context for code and streams. No device code runs, so limits have no effect,
- * but programs read them, set them and check that they were set.
+ * Settings of a context for code and streams. Kernels from PTX go by those of stacks, of malloc()
+ * and of printf() (launch/translated.c); the others have no effect, but programs read them, set
+ * them and check that they were set.
  */
 #include "context.h"
 

@@ -13,8 +13,11 @@
  *   graphs_lock	graph/graph.h: graphs, their nodes, captures
  *   sets_lock (context_streams.c)	which contexts have streams, and which streams they have
  *   stream.lock	a stream's queue and its numbers
- *   event.lock, fence.lock, table.lock	innermost, one at a time (but references_lock of
- *					lib/graph/node/condition.c is around a table's)
+ *   modules_lock	kernel/kernel.h, with the locks around it
+ *   event.lock, fence.lock, table.lock, pages_lock (event/shared_page.c), opened_lock
+ *   (alloc/ipc.c), the lock of alloc/advice.c
+ *		innermost, one at a time (but references_lock of lib/graph/node/condition.c is
+ *		around a table's)
  *
  * No lock is held while work is done. A child of fork() takes none of these locks:
  * library_ready() refuses its calls before.

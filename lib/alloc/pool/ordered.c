@@ -11,8 +11,9 @@
 #include "pool.h"
 
 /*
- * Is an address in memory of a pool? For lib/stream/memop.c. Other memory of the host has flags,
- * also when the context has gone that allocated it.
+ * Is an address in memory of a pool? For lib/stream/memop.c. Blocks of pools have no flags; other
+ * memory of the host has CU_MEMHOSTALLOC_DEVICEMAP or is managed, also when the context has gone
+ * that allocated it.
  */
 bool pool_has(CUdeviceptr address)
 {

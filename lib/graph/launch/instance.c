@@ -50,7 +50,10 @@ CUresult graph_plan(CUgraph handle, struct plan **plan, CUgraphNode *error)
 	return result;
 }
 
-/* Adds one to the graph's instances. A graph with alloc or free nodes may have only one. */
+/*
+ * Adds one to the graph's instances. A graph with alloc, free or conditional nodes may have
+ * only one.
+ */
 static CUresult enter_graph(CUgraph handle)
 {
 	struct graph *graph;
