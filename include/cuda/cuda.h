@@ -2030,6 +2030,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev);
  * cuDevicePrimaryCtxRelease() - give a reference back; the last one ends it
  * @dev: device
  *
+ * The end is as that of cuCtxDestroy().
+ *
  * Errors: CUDA_ERROR_INVALID_DEVICE, _INVALID_CONTEXT (no reference is held).
  */
 CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev);
@@ -2037,6 +2039,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev);
 /**
  * cuDevicePrimaryCtxReset() - end a primary context, even if references are held
  * @dev: device
+ *
+ * The end is as that of cuCtxDestroy().
  *
  * References still have to be released; the next cuDevicePrimaryCtxRetain() revives the
  * context, without flags.
@@ -2085,7 +2089,11 @@ CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
  * cuCtxDestroy() - end a context; popped if it is current here
  * @ctx: from cuCtxCreate()
  *
- * Memories, teams and reservations belong to no context: they stay.
+ * Memories, teams and reservations belong to no context: they stay. Work that is queued in the
+ * context's streams is done before, and comes out if it is printed, as far as it waits for
+ * nothing but such work: what waits for a word, or for another context, is discarded, and so is
+ * what is left of a loop of a graph (ours; not recorded). A host function's call waits for no
+ * work.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (also a primary context).
  */

@@ -86,6 +86,11 @@ static inline bool slot_is_of(const struct slot *slot, CUcontext context)
  */
 extern struct context_operations {
 	/*
+	 * without a lock, before a context ends: waits for work of its streams that can end by
+	 * itself
+	 */
+	void (*finish_streams)(CUcontext context);
+	/*
 	 * with slots_lock held: ends a context's streams without running the work in their
 	 * queues
 	 */

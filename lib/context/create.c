@@ -94,6 +94,8 @@ static CUresult context_destroy(CUcontext context)
 	struct slot *slot = context_slot(context);
 	bool ends;
 
+	if (slot >= &slots[PRIMARIES])
+		context_operations.finish_streams(context);
 	/* no thread may take the slot before its streams and heaps are out of it */
 	pthread_mutex_lock(&slots_lock);
 	ends = slot_is_of(slot, context) && slot >= &slots[PRIMARIES];

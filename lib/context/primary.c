@@ -58,6 +58,11 @@ DEFINE_WHOLE_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice device), device)
 		return result;
 	slot = &slots[device];
 	pthread_mutex_lock(&slots_lock);
+	for (bool finished = false; slot->retained == 1 && !finished; finished = true) {
+		pthread_mutex_unlock(&slots_lock);
+		context_operations.finish_streams(context_value(slot));
+		pthread_mutex_lock(&slots_lock);
+	}
 	if (!slot->retained)
 		result = fail(CUDA_ERROR_INVALID_CONTEXT, "the context is not retained");
 	else if (!--slot->retained)
@@ -74,6 +79,7 @@ DEFINE_WHOLE_CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), device)
 
 	if (result != CUDA_SUCCESS)
 		return result;
+	context_operations.finish_streams(context_value(&slots[device]));
 	pthread_mutex_lock(&slots_lock);
 	primary_end(&slots[device], heaps);
 	pthread_mutex_unlock(&slots_lock);

@@ -167,8 +167,10 @@ static void run(struct runner *runner, struct gang *gang)
 			memcastKernelFail(runner->at, CUDA_ERROR_LAUNCH_FAILED,
 					  "threads wait at different barriers, and for ever");
 		/* all members wait for something else, perhaps for another process */
-		if (!happened)
+		if (!happened) {
+			stream_waits(stream_here());
 			sched_yield();
+		}
 	}
 	runner->gang = NULL;
 }

@@ -105,6 +105,7 @@ CUresult translated_run(const struct invocation *invocation, struct activity *ac
 /* A launch of a translated kernel, while it runs */
 struct translated {
 	struct slot *slot;
+	struct stream *stream;
 	const char *name;
 	struct activity *activity;	/* for memcast-smi, or NULL */
 	atomic_bool said;		/* that it waits */

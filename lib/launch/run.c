@@ -124,8 +124,10 @@ void memcastKernelCheck(const struct memcast_launch *at, const void *address, si
 void memcastYield(const struct memcast_launch *at)
 {
 	(void)at;
-	if (!gang_yield(here))
-		sched_yield();
+	if (gang_yield(here))
+		return;
+	stream_waits(stream_here());
+	sched_yield();
 }
 
 void memcastSyncThreads(const struct memcast_launch *at)

@@ -51,13 +51,17 @@ static void count(uint64_t window, uint64_t operations)
 
 #define NOTICE_AFTER	5000000000UL
 
-/* Threads of a launch have waited for long. */
-static void waits(void *data, const char *where, uint64_t nanoseconds)
+/* Threads of a launch have waited for long. @all: all of them */
+static void waits(void *data, const char *where, uint64_t nanoseconds, bool all)
 {
 	struct translated *launch = data;
 	static atomic_bool aloud;
 	char text[960];
 
+	if (all)
+		stream_waits(launch->stream);
+	else if (launch->stream)
+		launch->stream->in_vain = 0;
 	activity_where(launch->activity, where);
 	if (nanoseconds < NOTICE_AFTER || atomic_exchange(&launch->said, true))
 		return;
@@ -130,7 +134,8 @@ CUresult translated_run(const struct invocation *invocation, struct activity *ac
 {
 	const struct code *code = invocation->code;
 	struct slot *slot = context_slot(invocation->module->context);
-	struct translated running = { .slot = slot, .name = code->name, .activity = activity };
+	struct translated running = { .slot = slot, .stream = stream_here(), .name = code->name,
+				      .activity = activity };
 	const unsigned int *cluster = invocation->cluster;
 	struct ptx_launch launch = {
 		.kernel = invocation->translated,

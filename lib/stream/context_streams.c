@@ -7,8 +7,6 @@
 #include "stream.h"
 #include "table/table.h"
 
-#define QUEUE_MOST	16384	/* pieces of work that a stream may have; cuda.h says so */
-
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stream_set *sets[SLOTS];	/* a list per slot: a set may outlive its context */
 
@@ -40,6 +38,29 @@ void set_put(struct stream_set *set)
 		free(set);
 }
 
+/* With sets_lock held. Return: the link to the context's set, which is NULL if there is none */
+static struct stream_set **set_link(CUcontext context)
+{
+	struct stream_set **link = &sets[context_slot(context) - slots];
+
+	while (*link && (*link)->context != context)
+		link = &(*link)->next;
+	return link;
+}
+
+/* Return: the set of a context that may have ended, with a reference; or NULL */
+struct stream_set *set_existing(CUcontext context)
+{
+	struct stream_set *set;
+
+	set_lock();
+	set = *set_link(context);
+	if (set)
+		set->references++;
+	set_unlock();
+	return set;
+}
+
 /* Finds or makes the set of streams of a context; NULL: of the current one. */
 CUresult set_find(CUcontext context, struct stream_set **found)
 {
@@ -51,14 +72,14 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 		return result;
 	context = context_value(slot);
 	set_lock();
-	for (set = sets[slot - slots]; set && set->context != context; set = set->next)
-		;
+	set = *set_link(context);
 	if (!set) {
 		set = calloc(1, sizeof(*set));
 		if (set) {
 			set->context = context;
 			set->device = slot->device;
 			set->references = 1;
+			set->progress = 1;
 			/*
 			 * a device's fault may have come before the set existed: sets_fail()
 			 * missed it
@@ -347,9 +368,7 @@ static void streams_end(CUcontext context)
 	struct stream_set *set, **link;
 
 	set_lock();
-	link = &sets[context_slot(context) - slots];
-	while (*link && (*link)->context != context)
-		link = &(*link)->next;
+	link = set_link(context);
 	set = *link;
 	if (set) {
 		*link = set->next;

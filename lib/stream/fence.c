@@ -57,11 +57,15 @@ CUresult fence_wait(struct fence *fence)
 {
 	CUresult error;
 
+	sleep_at(&fence->changed);
 	pthread_mutex_lock(&fence->lock);
-	while (!fence->done)
+	while (!fence->done) {
+		stream_waits(stream_here());
 		pthread_cond_wait(&fence->changed, &fence->lock);
+	}
 	error = fence->error;
 	pthread_mutex_unlock(&fence->lock);
+	sleep_at(NULL);
 	return error;
 }
 

@@ -98,6 +98,7 @@ static CUresult try_until_done(const struct memops *memops, const struct stream 
 	bool done = false;
 
 	while (!done) {
+		uint64_t progress = look_begin();
 		CUresult result;
 
 		before = at;
@@ -116,6 +117,7 @@ static CUresult try_until_done(const struct memops *memops, const struct stream 
 		result = library_ready();
 		if (result != CUDA_SUCCESS)
 			return result == CUDA_ERROR_UNKNOWN ? result : CUDA_SUCCESS;
+		look_in_vain(progress);
 		pause_notice(pause, &memops->at[at], stream);
 		pause_sleep(pause);
 	}

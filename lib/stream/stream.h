@@ -43,6 +43,8 @@ struct stream_set {
 	atomic_uint references;
 	/* The first failure of work, which all later calls return. */
 	_Atomic CUresult error;
+	atomic_ullong progress;		/* from 1: how many pieces of work have ended; finish.c */
+	atomic_uint ending;		/* calls that are about to end the context */
 	/* under sets_lock: */
 	struct stream *streams;		/* streams that take work or have work left */
 	struct stream *busy;		/* those of them that may have work left */
@@ -73,8 +75,10 @@ struct stream {
 	atomic_int priority;		/* between STREAM_PRIORITY_… */
 	_Atomic(struct branch *) branch; /* in a capture (see capture.h), or NULL */
 	atomic_uint references;
+	atomic_ullong in_vain;		/* the set's progress at the last look in vain; finish.c */
 	pthread_mutex_t lock;		/* protects what follows */
 	pthread_cond_t changed;
+	pthread_cond_t *sleeps_at;	/* its thread does, in a piece of work; or NULL */
 	struct work *first, **last;
 	struct stream_attributes *attributes; /* attribute.c; NULL: as they begin */
 	uint64_t queued, done;		/* numbers of the work queued and done so far */
@@ -82,6 +86,8 @@ struct stream {
 	bool ended;			/* takes no more work */
 	bool busy;			/* changes with sets_lock held as well */
 };
+
+#define QUEUE_MOST	16384	/* pieces of work that a stream may have; cuda.h says so */
 
 /* The work that a call waits for: a mask. */
 #define WAIT_OWN	1U	/* the stream's own */
@@ -91,6 +97,7 @@ struct stream {
 int stream_priority(int wanted);
 
 /* worker.c */
+struct stream *stream_here(void);
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags);
 void stream_reference(void *stream);
 void stream_put(struct stream *stream);
@@ -100,6 +107,7 @@ CUresult stream_submit_copy(struct stream *stream, const struct work *work, size
 
 /* context_streams.c */
 CUresult set_find(CUcontext context, struct stream_set **set);
+struct stream_set *set_existing(CUcontext context);
 void set_lock(void);
 void set_unlock(void);
 void set_put(struct stream_set *set);
@@ -129,6 +137,13 @@ void points_wait(struct points *points);
 void points_free(struct points *points);
 CUresult stream_wait(struct stream *stream, unsigned int what);
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
+
+/* finish.c: what the thread of a stream waits for, for the end of its context */
+uint64_t look_begin(void);
+void look_in_vain(uint64_t progress);
+void stream_waits(struct stream *stream);
+void sleep_at(pthread_cond_t *changed);
+void loop_look(void);
 
 /* give_back.c */
 void give_back_later(void);

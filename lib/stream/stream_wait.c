@@ -100,11 +100,15 @@ void points_wait(struct points *points)
 	for (unsigned int i = 0; i < points->count; i++) {
 		struct stream *stream = points->at[i].stream;
 
+		sleep_at(&stream->changed);
 		pthread_mutex_lock(&stream->lock);
-		while (stream->done < points->at[i].number)
+		while (stream->done < points->at[i].number) {
+			stream_waits(stream_here());
 			pthread_cond_wait(&stream->changed, &stream->lock);
+		}
 		pthread_mutex_unlock(&stream->lock);
 	}
+	sleep_at(NULL);
 }
 
 static CUresult collect_and_wait(struct stream_set *set, struct stream *stream,

@@ -7,6 +7,14 @@
 #include "capture.h"
 #include "context/context.h"
 
+static __thread struct stream *here;
+
+/* Return: the stream whose thread calls; NULL: it is no stream's */
+struct stream *stream_here(void)
+{
+	return here;
+}
+
 struct stream *stream_alloc(struct stream_set *set, unsigned int flags)
 {
 	static atomic_ullong ids = 1;
@@ -61,6 +69,7 @@ static void *worker(void *argument)
 	struct stream *stream = argument;
 	struct work *work;
 
+	here = stream;
 	thread_becomes_worker();
 	pthread_setname_np(pthread_self(), "memcast-stream");
 	pthread_mutex_lock(&stream->lock);
@@ -90,6 +99,8 @@ static void *worker(void *argument)
 		work_do(stream, work);
 
 		pthread_mutex_lock(&stream->lock);
+		/* in this order: who sees that the work is done sees the progress, too */
+		stream->set->progress++;
 		stream->done++;
 		pthread_cond_broadcast(&stream->changed);
 	}

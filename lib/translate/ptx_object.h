@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	9
+#define PTX_OBJECT_VERSION	10
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -80,9 +80,9 @@ struct ptx_run_host {
 	void (*memory)(uint64_t address, char *text, size_t size);
 	/*
 	 * Takes words about where threads of a launch have waited for so long, each second; "":
-	 * they go on. Several threads may call it.
+	 * they go on. @all: so do all others of the launch. Several threads may call it.
 	 */
-	void (*waits)(void *data, const char *where, uint64_t nanoseconds);
+	void (*waits)(void *data, const char *where, uint64_t nanoseconds, bool all);
 };
 
 struct ptx_launch {

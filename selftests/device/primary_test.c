@@ -170,7 +170,88 @@ TEST_F(primary, reset_releases_nothing)
 	EXPECT_EQ(0, active(0));
 }
 
-/* A reset discards queued work, and later work does not fail by it. */
+static void sleep_a_little(void *unused)
+{
+	(void)unused;
+	usleep(50000);
+}
+
+/* A reset lets queued work end, also what waits for other work of the context. */
+TEST_F(primary, reset_after_work)
+{
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	CUstream first, second;
+	CUcontext context;
+	CUevent event;
+
+	for (int round = 0; round < 20; round++) {
+		ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+		ASSERT_OK(cuCtxSetCurrent(context));
+		ASSERT_OK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+		ASSERT_OK(cuStreamCreate(&second, CU_STREAM_DEFAULT));
+		ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+		ASSERT_OK(cuLaunchHostFunc(first, sleep_a_little, NULL));
+		ASSERT_OK(cuEventRecord(event, first));
+		ASSERT_OK(cuStreamWaitEvent(second, event, 0));
+		ASSERT_OK(cuMemsetD32Async(ADDRESS(at), round + 1, 1, second));
+		/* after that of the second stream */
+		ASSERT_OK(cuMemcpyDtoDAsync(ADDRESS(at + 1), ADDRESS(at), 4, NULL));
+		ASSERT_OK(cuStreamWaitValue32(first, ADDRESS(at + 1), round + 1,
+					      CU_STREAM_WAIT_VALUE_EQ));
+		ASSERT_OK(cuMemsetD32Async(ADDRESS(at + 2), round + 1, 1, first));
+		/* the last release ends it as well */
+		if (round % 2)
+			ASSERT_OK(cuDevicePrimaryCtxReset(0));
+		ASSERT_OK(cuDevicePrimaryCtxRelease(0));
+		for (int i = 0; i < 3; i++)
+			ASSERT_EQ(round + 1, at[i]);
+	}
+}
+
+/* Work that waits for an event of another context is discarded, and that context goes on. */
+TEST_F(primary, reset_with_work_of_another)
+{
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	CUcontext context, other;
+	CUstream stream, held;
+	CUevent event;
+
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	ASSERT_OK(cuStreamCreate(&held, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	ASSERT_OK(cuStreamWaitValue32(held, ADDRESS(at), 1, CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuEventRecord(event, held));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuStreamWaitEvent(stream, event, 0));
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(at + 1), 5, 1, stream));
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(at + 2), 5, 1, NULL));
+	ASSERT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_EQ(5, at[2]);
+	at[0] = 1;
+	EXPECT_OK(cuStreamSynchronize(held));
+	EXPECT_EQ(0, at[1]);
+	EXPECT_OK(cuCtxDestroy(other));
+}
+
+static void destroy_own(void *context)
+{
+	cuCtxDestroy(*(CUcontext *)context);
+}
+
+/* A host function ends the context in whose stream it runs: it does not wait for itself. */
+TEST_F(primary, ended_by_its_work)
+{
+	unsigned int version;
+	CUcontext context;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuLaunchHostFunc(NULL, destroy_own, &context));
+	EXPECT_TRUE(comes_true(cuCtxGetApiVersion(context, &version) != CUDA_SUCCESS));
+}
+
+/* A reset discards work that waits for a word, and later work does not fail by it. */
 TEST_F(primary, reset_with_work)
 {
 	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);

@@ -82,6 +82,13 @@ MEMCAST_KERNEL(plain, MEMCAST_THREADS_ALONE, int *)
 	__atomic_fetch_add(PARAMETER(at, 0, int *), 1, __ATOMIC_RELAXED);
 }
 
+/* Stores a good while after it has begun. */
+MEMCAST_KERNEL(slow, MEMCAST_ONCE, volatile uint32_t *)
+{
+	usleep(100000);
+	*PARAMETER(at, 0, volatile uint32_t *) = 1;
+}
+
 TEST_F(kernel, shapes)
 {
 	uint32_t *memory, value = 5, i;
@@ -108,6 +115,37 @@ TEST_F(kernel, shapes)
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 	EXPECT_EQ(640, memory[0]);
 	EXPECT_EQ(7, memory[1024]);
+}
+
+/* The memory of a context stays as long as its kernels run. */
+TEST_F(kernel, runs_before_its_context_ends)
+{
+	volatile uint32_t done = 0;
+	void *to = (void *)&done;
+	CUdeviceptr other;
+
+	load_kernels();
+	ASSERT_OK(LAUNCH("slow", 1, 1, &self->memory));
+	ASSERT_OK(LAUNCH("slow", 1, 1, &to));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_EQ(1, done);
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&other, 4));
+	EXPECT_OK(cuCtxSynchronize());
+}
+
+/* A kernel that waits for a word which nobody writes does not keep its context. */
+TEST_F(kernel, waits_as_its_context_ends)
+{
+	static const char *const name[] = { "wait_word", "meet" };
+	static uint32_t words[2];
+	uint32_t *at = words, value = 5;
+
+	for (int i = 0; i < 2; i++) {
+		load_kernels();
+		ASSERT_OK(LAUNCH(name[i], 1, 1 + i, &at, &value));
+		ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	}
 }
 
 TEST_F(kernel, not_registered)

@@ -522,6 +522,16 @@ TEST_F(ptx, prints_when_the_program_waits)
 	fclose(file);
 }
 
+/* A kernel that waits for a word which nobody writes does not keep its context. */
+TEST_F(ptx, waits_as_its_context_ends)
+{
+	uint32_t all = 100;
+
+	load(kernels);
+	ASSERT_OK(LAUNCH("meet", 2, 32, &self->memory, &all));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+}
+
 TEST_F(ptx, assertions)
 {
 	char said[256] = "";

@@ -9,6 +9,14 @@
 
 static CUresult do_step(const struct step *step, struct stream *stream);
 
+/* A failure in the context, its end, or the end of the process ends what waits, and loops. */
+static CUresult may_go_on(const struct stream *stream)
+{
+	CUresult result = stream->set->error;
+
+	return result == CUDA_SUCCESS ? library_ready() : result;
+}
+
 /* Does a conditional node's graph, whose steps neither wait nor have events. */
 static CUresult do_body(const struct plan *plan, struct stream *stream)
 {
@@ -32,13 +40,12 @@ static CUresult do_condition(const struct step *step, struct stream *stream)
 	case CU_GRAPH_COND_TYPE_SWITCH:
 		break;
 	case CU_GRAPH_COND_TYPE_WHILE:
-		/* a failure in the context, its end, or the end of the process end a loop, too */
 		while (condition_value(step->condition) && result == CUDA_SUCCESS) {
 			result = do_body(step->bodies[0], stream);
 			if (result == CUDA_SUCCESS)
-				result = stream->set->error;
+				loop_look();
 			if (result == CUDA_SUCCESS)
-				result = library_ready();
+				result = may_go_on(stream);
 		}
 		return result;
 	}
@@ -142,6 +149,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 	struct pause pause = {};
 
 	while (left && result == CUDA_SUCCESS) {
+		uint64_t progress = look_begin();
 		uint32_t before = left;
 
 		pause_begin(&pause);
@@ -149,10 +157,8 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 		if (left < before) {
 			pause_end(&pause);
 		} else if (result == CUDA_SUCCESS) {
-			/* a failure in the context, its end, or the end of the process */
-			result = stream->set->error;
-			if (result == CUDA_SUCCESS)
-				result = library_ready();
+			look_in_vain(progress);
+			result = may_go_on(stream);
 			notice_wait(launch, &pause, stream);
 			pause_sleep(&pause);
 		}

@@ -135,6 +135,7 @@ struct ptx_grid {
 	uint32_t nclusterid[3];
 	bool serial;
 	atomic_ullong started, running;	/* clusters */
+	atomic_uint runners, waiters;	/* that have blocks; of them, that have told of a wait */
 	atomic_bool failed;
 	struct ptx_outcome *outcome;	/* written by the one that sets failed */
 	uint32_t workspace[4];		/* of grid.sync(), by %envreg1 and %envreg2 */

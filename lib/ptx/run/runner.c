@@ -342,6 +342,7 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 	const struct ptx_run_host *host = grid->launch->host;
 	struct cluster *cluster;
 
+	grid->runners++;
 	runner->grid = grid;
 	runner->call = NULL;
 	runner->peeks = false;
@@ -363,5 +364,6 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 	}
 	counts_tell(runner, host);
 	runner->grid = NULL;
+	grid->runners--;
 	processor_set_floats(floats);
 }

@@ -170,6 +170,7 @@ static int describe_group(const struct runner *runner, const struct group *group
 static void tell(const struct runner *runner, struct waiting *waiting, uint64_t waited)
 {
 	const struct ptx_launch *launch = runner->grid->launch;
+	bool all = runner->grid->waiters == runner->grid->runners;
 	struct groups groups = {};
 	char text[760];
 	size_t used = 0;
@@ -194,7 +195,8 @@ static void tell(const struct runner *runner, struct waiting *waiting, uint64_t 
 	if (groups.left_out && used < sizeof(text))
 		snprintf(text + used, sizeof(text) - used, "; and %u more threads",
 			 groups.left_out);
-	launch->host->waits(launch->host_data, groups.count ? text : "for blocks elsewhere", waited);
+	launch->host->waits(launch->host_data, groups.count ? text : "for blocks elsewhere", waited,
+			    all);
 }
 
 /*
@@ -259,6 +261,7 @@ void wait_outside(struct runner *runner, struct waiting *waiting)
 	round = time - waiting->ended;
 	if (time - waiting->told > TELL_NS && runner->grid->launch->host->waits) {
 		waiting->told = time;
+		runner->grid->waiters += !waiting->said;
 		waiting->said = true;
 		tell(runner, waiting, waited);
 	}
@@ -278,7 +281,9 @@ void wait_over(const struct runner *runner, struct waiting *waiting)
 {
 	const struct ptx_launch *launch = runner->grid->launch;
 
-	if (waiting->said)
-		launch->host->waits(launch->host_data, "", 0);
+	if (waiting->said) {
+		runner->grid->waiters--;
+		launch->host->waits(launch->host_data, "", 0, false);
+	}
 	*waiting = (struct waiting) {};
 }

@@ -36,10 +36,13 @@ static void shared_wait_for(const struct shared *shared, uint64_t number,
 	struct pause pause = {};
 
 	for (unsigned int looks = 1; library_ready() == CUDA_SUCCESS; looks++) {
+		uint64_t progress = look_begin();
+
 		pause_begin(&pause);
 		if (has_happened(shared, number, looks % LOOKS == 0) ||
 		    (set && set->error != CUDA_SUCCESS))
 			return;
+		look_in_vain(progress);
 		pause_sleep(&pause);
 	}
 }
