@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What kernels have printed. As on hardware it waits in a buffer, and comes out when the program
- * waits for a stream, an event or a context, copies, or launches a kernel.
+ * waits for a stream, an event or a context, ends a context, copies, launches a kernel or loads a
+ * module, and before a stream's callback.
  */
 #ifndef MEMCAST_PRINTS_H
 #define MEMCAST_PRINTS_H

@@ -18,6 +18,7 @@
 #include "copy.h"
 #include "alloc/alloc.h"
 #include "base/ioctl.h"
+#include "base/prints.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes of a small source */
 #define ASIDE_ALL	(64 << 20)	/* of all sources that are put aside; cuda.h says so */
@@ -187,6 +188,8 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (transfer->is_copy && when == TRANSFER_SYNC)
+		prints_flush();
 	if (idle && (when == TRANSFER_SYNC || now))
 		return do_transfer(transfer);
 	if (!transfer->is_copy || when == TRANSFER_IN_ORDER)

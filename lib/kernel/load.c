@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/prints.h"
 #include "stream/capture.h"
 #include "kernel.h"
 #include "translate/translate.h"
@@ -158,6 +159,7 @@ static CUresult load_module(CUmodule *handle, const void *data, size_t bytes, un
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
 
+	prints_flush();
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!handle || !data)

@@ -2,6 +2,7 @@
 /* Streams: create, destroy, query and wait; host functions in them. */
 #include <stdlib.h>
 
+#include "base/prints.h"
 #include "capture.h"
 
 /* Return: the priority that a stream gets when a program wants this one */
@@ -207,6 +208,8 @@ static CUresult run_host(struct work *work, struct stream *stream, CUresult erro
 	struct host_work *host = (struct host_work *)work;
 
 	(void)stream;
+	if (host->callback)
+		prints_flush();
 	if (host->callback)
 		host->callback(host->handle, error, host->data);
 	else if (error == CUDA_SUCCESS)

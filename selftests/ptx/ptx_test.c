@@ -522,6 +522,65 @@ TEST_F(ptx, prints_when_the_program_waits)
 	fclose(file);
 }
 
+struct measured {
+	FILE *file;
+	long bytes;
+};
+
+static void measure(CUstream stream, CUresult result, void *data)
+{
+	struct measured *measured = data;
+
+	(void)stream, (void)result;
+	measured->bytes = size_of(measured->file);
+}
+
+/* Launches the kernel that prints a line, and polls until it has ended. */
+static CUresult print_a_line(CUmodule module, CUstream stream)
+{
+	uint32_t one = 1;
+	CUresult result = launch(module, stream, "print", 1, 1, (void *[]) { &one });
+
+	while (result == CUDA_SUCCESS && cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+		usleep(1000);
+	return result;
+}
+
+/* And before a callback, at a copy, as a module is loaded, and as the context ends. */
+TEST_F(ptx, prints_when_other_calls_say_so)
+{
+	struct measured seen = { .file = tmpfile() };
+	CUresult result[4];
+	uint32_t word, one = 1;
+	CUmodule module;
+	long bytes[4];
+	int kept;
+
+	load(printing);
+	kept = divert(1, seen.file);
+	LAUNCH("print", 1, 1, &one);
+	result[0] = cuStreamAddCallback(self->stream, measure, &seen, 0);
+	while (cuStreamQuery(self->stream) == CUDA_ERROR_NOT_READY)
+		usleep(1000);
+	bytes[0] = seen.bytes;
+	print_a_line(self->module, self->stream);
+	result[1] = cuMemcpyDtoH(&word, self->memory, 4);
+	bytes[1] = size_of(seen.file);
+	print_a_line(self->module, self->stream);
+	result[2] = cuModuleLoadData(&module, printing);
+	bytes[2] = size_of(seen.file);
+	/* queued only */
+	LAUNCH("print", 1, 1, &one);
+	result[3] = cuDevicePrimaryCtxReset(0);
+	bytes[3] = size_of(seen.file);
+	restore(1, kept);
+	for (int i = 0; i < 4; i++) {
+		EXPECT_OK(result[i]) TH_LOG("%d", i);
+		EXPECT_EQ((i + 1) * PRINTED_LINE, bytes[i]) TH_LOG("%d", i);
+	}
+	fclose(seen.file);
+}
+
 /* A kernel that waits for a word which nobody writes does not keep its context. */
 TEST_F(ptx, waits_as_its_context_ends)
 {
