@@ -173,6 +173,10 @@ static int range_pieces(struct mc_call *call, struct mc_reservation *reservation
 			return mc_fail(call, -EINVAL, "the range is on several devices");
 		if (before && before->object.place != memory->object.place)
 			return mc_fail(call, -EINVAL, "the range is on several hosts");
+		/* each piece is a user of its memory; their count is not to get near its end */
+		if (refcount_read(&memory->object.users) > INT_MAX / 2)
+			return mc_fail(call, -ENOMEM, "memory %llu is exported too often",
+				       memory->object.number);
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		before = memory;
