@@ -69,6 +69,19 @@ static inline vm_fault_t mc_insert_pmd(struct vm_fault *vmf, unsigned long pfn,
 #endif
 }
 
+/*
+ * A device's accesses are those of processors, through their caches: exporters of dma-bufs have
+ * nothing to clean for it, and nothing to throw away, as they would on arm64. Kernels that never do
+ * have no such field.
+ */
+static inline void mc_device_is_coherent(struct device *device)
+{
+#if defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_DEVICE) || \
+	defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_CPU) || defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_CPU_ALL)
+	device->dma_coherent = true;
+#endif
+}
+
 /* Removes the page-table entry of one page of a PFN map. */
 static inline void mc_zap_page(struct vm_area_struct *vma, unsigned long address)
 {
