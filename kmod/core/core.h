@@ -114,6 +114,7 @@ struct mc_client {
 	unsigned long handle_count;	/* lockless */
 	struct list_head ended_objects;	/* that end with it; with the lock of handles */
 	atomic_t reservations;		/* VMAs of its process */
+	unsigned long lowest;		/* address that a reservation has had; with mmap_lock */
 	atomic_long_t mapping_count;
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */

@@ -99,6 +99,7 @@ struct mc_client *mc_client_create(struct inode *inode)
 	INIT_LIST_HEAD(&client->waits);
 	xa_init_flags(&client->heaps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->blocks = RB_ROOT_CACHED;
+	client->lowest = ULONG_MAX;
 	client->mm = current->mm;
 	mmgrab(client->mm);
 	client->process = get_pid(task_tgid(current));

@@ -351,7 +351,8 @@ static int list_fill(struct mc_list *list)
 		else if (list->stage == HANDLES)
 			list_handles(list);
 		else if (list->stage == MAPPINGS)
-			mc_client_each_reservation(list->client, list->at, list_reservation, list);
+			mc_client_each_reservation(list->client, list->at, true,
+						   list_reservation, list);
 		else
 			list_pieces(list);
 		if (must_stop(list))

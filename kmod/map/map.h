@@ -70,7 +70,7 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 int mc_reservation_lock(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
-void mc_client_each_reservation(struct mc_client *client, unsigned long from,
+void mc_client_each_reservation(struct mc_client *client, unsigned long from, bool killable,
 				bool (*act)(struct mc_reservation *reservation, void *data),
 				void *data);
 void mc_client_unmap(struct mc_client *client, bool host_lost);

@@ -224,6 +224,7 @@ static struct mc_reservation *reservation_new(struct mc_client *client,
 	reservation->reach = vma->vm_end;
 	init_rwsem(&reservation->lock);
 	reservation->mappings = RB_ROOT_CACHED;
+	client->lowest = min(client->lowest, vma->vm_start);
 	atomic_inc(&client->reservations);
 	atomic_long_inc(&mc_stats.reservations);
 	return reservation;
@@ -362,28 +363,40 @@ int mc_reservation_free(struct mc_call *call)
  * mc_client_each_reservation() - go through the reservations of a client's process
  * @client: the client; if its process is just ending, there are none any more
  * @from: address of the first byte to look at
+ * @killable: a fatal signal ends the wait for mmap_lock, which the process may hold for long; then
+ *	nothing was looked at
  * @act: called with mmap_lock; once it returns false, the rest is left out
  * @data: for @act
+ *
+ * A process may have many VMAs, and many clients with few reservations.
  */
-void mc_client_each_reservation(struct mc_client *client, unsigned long from,
+void mc_client_each_reservation(struct mc_client *client, unsigned long from, bool killable,
 				bool (*act)(struct mc_reservation *reservation, void *data),
 				void *data)
 {
 	struct mc_reservation *reservation;
 	struct vm_area_struct *vma;
 	struct vma_iterator vmi;
+	int left;
 
 	if (!mmget_not_zero(client->mm))
 		return;
-	mmap_read_lock(client->mm);
-	vma_iter_init(&vmi, client->mm, from);
-	for_each_vma(vmi, vma) {
+	if (!killable)
+		mmap_read_lock(client->mm);
+	else if (mmap_read_lock_killable(client->mm))
+		goto put;
+	/* with mmap_lock none comes; one that is going may still count, but has no VMA any more */
+	left = atomic_read(&client->reservations);
+	vma_iter_init(&vmi, client->mm, max(from, client->lowest));
+	while (left > 0 && (vma = vma_next(&vmi))) {
 		reservation = reservation_of(client, vma);
+		left -= reservation && vma->vm_ops == &reservation_ops;
 		if (reservation && !act(reservation, data))
 			break;
 		cond_resched();
 	}
 	mmap_read_unlock(client->mm);
+put:
 	mmput(client->mm);
 }
 
@@ -403,7 +416,7 @@ static bool remove_mappings(struct mc_reservation *reservation, void *data)
  */
 void mc_client_unmap(struct mc_client *client, bool host_lost)
 {
-	mc_client_each_reservation(client, 0, remove_mappings, &host_lost);
+	mc_client_each_reservation(client, 0, false, remove_mappings, &host_lost);
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)
