@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * mma and wmma: lanes leave their registers in memory, the last one multiplies for all of them.
+ * mma and wmma: lanes leave their registers in memory, the last one multiplies, loads or stores for
+ * all of them.
  * ldmatrix, stmatrix, movmatrix: lanes tell each other their addresses, or registers.
  */
 #include <stdio.h>
@@ -150,16 +151,6 @@ static void get_words(struct translator *t, LLVMValueRef place, const struct ope
 		    wide ? TYPE_B64 : TYPE_B32);
 }
 
-/*
- * The instruction is the warp's: before any lane does what follows it, all have done it. Else a lane
- * could store where another one is yet to load, or load what another one is yet to store.
- */
-static void all_lanes(struct translator *t)
-{
-	call_run(t, "bar_warp_sync", "v:ii", constant(t, 32, UINT32_MAX),
-		 constant(t, 32, PTX_LANES_UP));
-}
-
 static void multiply(struct translator *t, struct matrix matrix)
 {
 	LLVMValueRef place = lane_place(t), at = at_offset(t, place, sizeof(matrix));
@@ -284,6 +275,7 @@ static void move_matrix(struct translator *t, bool load)
 	const struct operand *list = operand(t, load ? 0 : 1), *stride = operand(t, 2);
 	enum space space = space_of_modifiers(t);
 	LLVMValueRef place = lane_place(t), pointer, distance;
+	LLVMValueRef registers = at_offset(t, place, offsetof(struct matrix_lane, words));
 	struct matrix matrix = {};
 	bool column = false, second;
 	uint32_t words, bits;
@@ -310,17 +302,18 @@ static void move_matrix(struct translator *t, bool load)
 		distance = constant(t, 32, matrix.part == MATRIX_A ? column ? matrix.m : matrix.k :
 				    matrix.part == MATRIX_B ? column ? matrix.k : matrix.n :
 				    column ? matrix.m : matrix.n);
-	all_lanes(t);	/* what they have stored before is there */
 	check_elements(t, pointer, operand(t, load ? 1 : 0), space, matrix, distance,
 		       load ? PTX_ACCESS_LOAD : PTX_ACCESS_STORE);
+	LLVMBuildStore(t->builder, constant(t, 64, bits_of(matrix)), place);
+	LLVMBuildStore(t->builder, pointer, at_offset(t, place, offsetof(struct matrix_lane, memory)));
+	LLVMBuildStore(t->builder, distance, at_offset(t, place, offsetof(struct matrix_lane, stride)));
 	if (!load)
-		put_words(t, place, list, words, bits == 64);
-	call_math(t, load ? "matrix_load" : "matrix_store", place, pointer, distance,
-		  thread_field(t, offsetof(struct ptx_thread, laneid), t->i32),
-		  constant(t, 64, bits_of(matrix)));
+		put_words(t, registers, list, words, bits == 64);
+	/* the warp's loads or stores, at once: before them all lanes wait, which orders no memory */
+	call_run(t, "together", "v:ipp", constant(t, 32, UINT32_MAX), place,
+		 math_function(t, load ? "matrix_load" : "matrix_store"));
 	if (load)
-		get_words(t, place, list, words, bits == 64);
-	all_lanes(t);
+		get_words(t, registers, list, words, bits == 64);
 }
 
 /* wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c: f16 has no types of A and B */
@@ -432,6 +425,16 @@ static LLVMValueRef half(struct translator *t, const struct rows *rows, uint32_t
 	column = BUILD(Add, column, constant(t, 32, which));
 	return rows->transposed ? element(t, rows, matrix, column, row) :
 				  element(t, rows, matrix, row, column);
+}
+
+/*
+ * Lanes wait for each other, so that none stores where another one is yet to load, or loads what
+ * another one is yet to store. It orders no memory, as bar.warp.sync does.
+ */
+static void all_lanes(struct translator *t)
+{
+	call_run(t, "vote", "i:iiii", constant(t, 32, UINT32_MAX), constant(t, 32, PTX_VOTE_ANY),
+		 constant(t, 32, 0), constant(t, 32, PTX_LANES_UP));
 }
 
 void translate_ldmatrix(struct translator *t)

@@ -436,16 +436,17 @@ void ptx_math_matrix_places(void *places, uint32_t stride, uint32_t lane, uint64
 }
 
 /* Calls @copy for each element, or what is smaller than a byte and lies in a row, of a lane. */
-static void each_element(struct matrix matrix, char *memory, uint32_t stride, uint32_t lane,
-			 uint32_t *words, void (*copy)(char *memory, char *element, size_t bytes))
+static void each_element(struct matrix_lane *own, uint32_t lane,
+			 void (*copy)(char *memory, char *element, size_t bytes))
 {
+	struct matrix matrix = own->matrix;
 	enum matrix_type type = type_of(matrix, matrix.part);
 	uint32_t bits = matrix_bits(type), together = bits < 8 ? 32 / bits : 1;
 	uint32_t count = matrix_words(matrix, matrix.part) * 32 / bits;
 
 	for (uint32_t i = 0; i < count; i += together)
-		copy(memory + bytes_to(matrix, stride, lane, i),
-		     (char *)words + i * bits / 8, together * bits / 8);
+		copy((char *)own->memory + bytes_to(matrix, own->stride, lane, i),
+		     (char *)own->words + i * bits / 8, together * bits / 8);
 }
 
 static void copy_in(char *memory, char *element, size_t bytes)
@@ -458,12 +459,16 @@ static void copy_out(char *memory, char *element, size_t bytes)
 	memcpy(memory, element, bytes);
 }
 
-void ptx_math_matrix_load(void *words, void *memory, uint32_t stride, uint32_t lane, uint64_t bits)
+void ptx_math_matrix_load(void *const *lanes)
 {
-	each_element(matrix_of(bits), memory, stride, lane, words, copy_in);
+	for (uint32_t i = 0; i < LANES; i++)
+		if (lanes[i])
+			each_element(lanes[i], i, copy_in);
 }
 
-void ptx_math_matrix_store(void *words, void *memory, uint32_t stride, uint32_t lane, uint64_t bits)
+void ptx_math_matrix_store(void *const *lanes)
 {
-	each_element(matrix_of(bits), memory, stride, lane, words, copy_out);
+	for (uint32_t i = 0; i < LANES; i++)
+		if (lanes[i])
+			each_element(lanes[i], i, copy_out);
 }

@@ -52,11 +52,14 @@ uint32_t matrix_words(struct matrix matrix, enum matrix_part part);
 
 /*
  * What lanes bring for an mma: the instruction, and the registers of A, B and C, of mma.sp that of
- * the metadata as well; D is put at their beginning.
+ * the metadata as well; D is put at their beginning. For wmma.load and wmma.store: the registers, and
+ * where the matrix is
  */
 struct matrix_lane {
 	struct matrix matrix;
 	uint32_t words[MATRIX_WORDS];
+	void *memory;
+	uint32_t stride;		/* in elements */
 };
 
 /* tensor.c: d = a b + c of floats */

@@ -175,8 +175,8 @@ void ptx_math_bulk_multimem_reduce(void *, uint64_t, void *, uint32_t, uint32_t)
 /* ---- matrix.c ---- */
 void ptx_math_matrix_multiply(void *const *);
 void ptx_math_matrix_places(void *, uint32_t, uint32_t, uint64_t);
-void ptx_math_matrix_load(void *, void *, uint32_t, uint32_t, uint64_t);
-void ptx_math_matrix_store(void *, void *, uint32_t, uint32_t, uint64_t);
+void ptx_math_matrix_load(void *const *);
+void ptx_math_matrix_store(void *const *);
 
 /* Names and signatures of all of them */
 #define MATH_FUNCTIONS(F) \
@@ -200,9 +200,9 @@ void ptx_math_matrix_store(void *, void *, uint32_t, uint32_t, uint64_t);
 	F(mbarrier_transactions, "v:pii") F(mbarrier_test, "i:pli") \
 	F(mbarrier_pending, "i:l") F(bulk_copy, "v:ppii") F(bulk_reduce, "v:ppii") \
 	F(bulk_multicast, "v:plpili") F(bulk_multimem_copy, "v:plpii") \
-	F(bulk_multimem_reduce, "v:plpii") F(matrix_load, "v:ppiil") \
+	F(bulk_multimem_reduce, "v:plpii") F(matrix_load, "v:p") \
 	F(matrix_places, "v:piil") \
-	F(matrix_store, "v:ppiil") F(matrix_multiply, "v:p")
+	F(matrix_store, "v:p") F(matrix_multiply, "v:p")
 
 /* What a video instruction does: fields of the number that generated code passes */
 enum video_operation {
