@@ -89,6 +89,7 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 	struct facts *facts = facts_of(function);
 	struct reach reach;
 	uint32_t end;
+	bool shared;
 
 	if (!root)
 		return NULL;
@@ -114,10 +115,12 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 			root->kernel.joins = facts->joins;
 		root->kernel.parameter_bytes = function->parameters.bytes;
 		root->polls = root->kernel.waits;
-		if (!reach.shared)
+		/* a function that is called by a pointer may have any of the code's variables */
+		shared = reach.shared || reach.indirect;
+		if (!shared)
 			facts->shared_base = PTX_SHARED_FIRST;
-		end = reach.shared ? facts->shared_base + facts->shared_bytes : PTX_SHARED_FIRST;
-		if (reach.shared && code->common_shared == PTX_SHARED_FIRST && !facts->shared_bytes)
+		end = shared ? facts->shared_base + facts->shared_bytes : PTX_SHARED_FIRST;
+		if (shared && code->common_shared == PTX_SHARED_FIRST && !facts->shared_bytes)
 			end = PTX_SHARED_FIRST;
 		root->kernel.static_shared = end - PTX_SHARED_FIRST;
 		root->kernel.dynamic_first = (end + code->dynamic_align - 1) &

@@ -24,13 +24,13 @@ void cluster_free(struct cluster *cluster)
 	free(cluster);
 }
 
-/* Allows access to the first bytes of each window of shared memory. */
+/* Allows access to the first bytes of each window of shared memory. Behind it, accesses are faults. */
 static bool windows_allow(struct cluster *cluster, size_t bytes)
 {
+	if (bytes > PTX_SHARED_WINDOW)
+		bytes = PTX_SHARED_WINDOW;
 	if (bytes <= cluster->mapped)
 		return true;
-	if (bytes > PTX_SHARED_WINDOW)
-		return false;
 	for (uint32_t i = 0; i < cluster->count; i++)
 		if (mprotect(cluster->shared + i * PTX_SHARED_WINDOW, bytes,
 			     PROT_READ | PROT_WRITE))
@@ -248,8 +248,7 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 		.block = block,
 	};
 
-	at.total_shared = (at.dynamic_first - PTX_SHARED_FIRST + launch->dynamic_shared + 127) &
-			  ~127U;
+	at.total_shared = (launch_shared(launch) + 127) & ~127U;
 	if (!launch->cooperative)
 		at.envreg[1] = at.envreg[2] = 0;
 	for (int i = 0; i < 3; i++) {

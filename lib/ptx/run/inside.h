@@ -241,6 +241,14 @@ void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed)
 /* block.c; as much as a block can have: what lies behind its own can be read on hardware, too */
 #define SHARED_MAPPED	(256UL << 10)
 
+/* Return: how many bytes of shared memory a block has, without the first ones */
+static inline uint32_t launch_shared(const struct ptx_launch *launch)
+{
+	if (!launch->dynamic_shared)
+		return launch->kernel->static_shared;
+	return launch->kernel->dynamic_first - PTX_SHARED_FIRST + launch->dynamic_shared;
+}
+
 struct cluster *cluster_start(struct runner *runner, struct ptx_grid *grid, uint64_t number);
 void cluster_free(struct cluster *cluster);
 bool serial_next(struct ptx_block *block);

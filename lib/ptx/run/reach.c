@@ -22,11 +22,7 @@ struct finding {
 
 static uint32_t shared_bytes(const struct fiber *fiber)
 {
-	const struct ptx_kernel *kernel = fiber->at.block->runner->grid->launch->kernel;
-
-	if (!fiber->at.dynamic_shared)
-		return kernel->static_shared;
-	return fiber->at.dynamic_first - PTX_SHARED_FIRST + fiber->at.dynamic_shared;
+	return launch_shared(fiber->at.block->runner->grid->launch);
 }
 
 int access_words(const struct access *access, char *text, size_t size)
