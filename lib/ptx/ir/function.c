@@ -344,6 +344,9 @@ static void translate_function(struct translator *t, struct function *function)
 	place_memory(t);
 	checked_begin(t);
 	take_registers(t);
+	/* recursion goes through such functions */
+	if (!function->kernel && (function == t->root->function || facts_of(function)->recursive))
+		check_room(t, constant(t, 64, 0), 0);
 	if (t->cuts)
 		translate_hoisted(t);
 	t->index = 0;

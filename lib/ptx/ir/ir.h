@@ -208,6 +208,7 @@ void align_check(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, u
 /* ---- memory.c ---- */
 void note_deed(struct translator *t);
 void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes);
+void check_room(struct translator *t, LLVMValueRef bytes, uint32_t align);
 
 /* ---- checked.c ---- */
 void checked_access(struct translator *t, LLVMValueRef pointer, const struct operand *operand,

@@ -358,13 +358,17 @@ void translate_createpolicy(struct translator *t)
 	translate_nothing(t);
 }
 
-/* Below a thread's stack is another one's: the thread ends where it has no room for so many bytes. */
-static void check_room(struct translator *t, LLVMValueRef bytes)
+/*
+ * Below a thread's stack is another one's: the thread ends where it has no room for so many bytes,
+ * aligned.
+ */
+void check_room(struct translator *t, LLVMValueRef bytes, uint32_t align)
 {
 	LLVMValueRef lowest = as_int(t, intrinsic_plain(t, "llvm.stacksave", NULL)), end;
 	LLVMBasicBlockRef over = new_block(t), on = new_block(t);
 
 	lowest = intrinsic(t, "llvm.usub.sat", t->i64, 2, lowest, resize(t, bytes, 64, false), NULL);
+	lowest = intrinsic(t, "llvm.usub.sat", t->i64, 2, lowest, constant(t, 64, align), NULL);
 	end = BUILD(Add, thread_field(t, offsetof(struct ptx_thread, stack_end), t->i64),
 		    constant(t, 64, FRAME_SLACK));
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, lowest, end, ""), over,
@@ -389,9 +393,11 @@ void translate_stack(struct translator *t)
 		uint32_t align = t->at->operands_count > 2 ? operand(t, 2)->number.integer : 16;
 		LLVMValueRef bytes = get(t, operand(t, 1), type), place;
 
-		check_room(t, bytes);
+		if (!align || align & (align - 1))
+			align = 16;
+		check_room(t, bytes, align);
 		place = BUILD(ArrayAlloca, t->i8, bytes);
-		LLVMSetAlignment(place, align >= 1 && !(align & (align - 1)) ? align : 16);
+		LLVMSetAlignment(place, align);
 		if (t->root->kernel.checked)
 			call_run(t, "stack_taken", "v:pi", place, resize(t, bytes, 32, false));
 		put(t, operand(t, 0), as_int(t, place), type);

@@ -37,6 +37,7 @@ struct facts {
 	bool waits, exits, indirect, shared, own_thread, seen, walking;
 	bool multimem, stores;		/* it has such instructions; st to global memory */
 	bool allocas;			/* it takes memory of the stack */
+	bool recursive;			/* what it calls leads back to it */
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;
 	uint32_t callees_count, callees_room;

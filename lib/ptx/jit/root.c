@@ -20,7 +20,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	struct facts *facts = facts_of(function);
 
 	if (facts->walking || depth > 2000) {
-		reach->recursive = true;
+		reach->recursive = facts->recursive = true;
 		return;
 	}
 	if (facts->seen)
@@ -95,7 +95,9 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 		return NULL;
 	reach = reach_of(code, function);
 	root->function = function;
-	root->kernel.deep = reach.recursive || reach.indirect || reach.allocas;
+	/* the room of a function that is called by a pointer is looked at by its frame */
+	root->kernel.deep = reach.recursive || reach.indirect ||
+			    (function->kernel && reach.allocas);
 	root->polls = true;
 	root->kernel.checked = code->checked;
 	root->kernel.windows = windows;
