@@ -2090,10 +2090,10 @@ CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
  * @ctx: from cuCtxCreate()
  *
  * Memories, teams and reservations belong to no context: they stay. Work that is queued in the
- * context's streams is done before, and comes out if it is printed, as far as it waits for
- * nothing but such work: what waits for a word, or for another context, is discarded, and so is
- * what is left of a loop of a graph (ours; not recorded). A host function's call waits for no
- * work.
+ * context's streams is done before, and what kernels have printed comes out, as far as it waits
+ * for nothing but such work: what waits for a word, or for another context, is discarded, and so
+ * is what is left of a loop of a graph (ours; not recorded). A host function that makes this call
+ * does not wait.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (also a primary context).
  */
