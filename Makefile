@@ -81,7 +81,7 @@ tools	 := $(programs:%=$(B)/tools/memcast-%)
 nccl	 := $(if $(NCCL_HOME),$(wildcard $(NCCL_HOME)/include/nccl.h))
 examples := $(patsubst examples/%.c,$(B)/examples/%,$(filter-out $(if $(nccl),,examples/nccl-%),\
 	    $(wildcard examples/*.c)))
-link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda)
+link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda) -lm
 
 so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* PTX text: reads its version and its target, then all statements. */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,11 @@ CUresult ptx_read(struct image *image, const char *text, size_t bytes,
 	struct reader reader;
 	int number = 0;
 	CUresult result;
+	fenv_t floats;
 
+	/* the thread's own rounding is not for initial values */
+	fegetenv(&floats);
+	fesetenv(FE_DFL_ENV);
 	head_begin(&reader, text, bytes);
 	reader.image = image;
 	reader.complaint = complaint;
@@ -115,6 +120,7 @@ CUresult ptx_read(struct image *image, const char *text, size_t bytes,
 		result = ptx_outermost(&reader);
 	if (result == CUDA_SUCCESS)
 		result = ptx_functions_check(&reader);
+	fesetenv(&floats);
 	if (result == CUDA_SUCCESS)
 		result = image_add_text(image, text, bytes);
 	free(reader.functions.at);

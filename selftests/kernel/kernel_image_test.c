@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Device code: what the library reads of PTX and fatbins, and what it refuses. */
+#include <fenv.h>
+
 #include "kernel_image_fixture.h"
 #include "reason.h"
 
@@ -103,6 +105,30 @@ TEST_F(kernel_image, arrays_of_vectors)
 		EXPECT_EQ(0, memcmp(arrays[i].value, copy, bytes))
 			TH_LOG("%s", arrays[i].name);
 	}
+}
+
+/* Initial values are the nearest ones, whatever rounding the thread that loads has chosen. */
+TEST_F(kernel_image, rounding_of_the_thread)
+{
+	static const char text[] = HEAD ".visible .global .f32 x = 0.7;\n"
+				   ".visible .global .f64 y = 0.7;\n" ENTRY;
+	CUdeviceptr address;
+	uint64_t word = 0;
+	CUresult result;
+	int mode;
+
+	ASSERT_EQ(0, fesetround(FE_UPWARD));
+	result = cuModuleLoadData(&self->module, text);
+	mode = fegetround();
+	fesetround(FE_TONEAREST);
+	ASSERT_OK(result);
+	EXPECT_EQ(FE_UPWARD, mode);
+	ASSERT_OK(cuModuleGetGlobal(&address, NULL, self->module, "x"));
+	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
+	EXPECT_EQ(0x3f333333, word);
+	ASSERT_OK(cuModuleGetGlobal(&address, NULL, self->module, "y"));
+	ASSERT_OK(cuMemcpyDtoH(&word, address, 8));
+	EXPECT_EQ(0x3fe6666666666666, word);
 }
 
 TEST_F(kernel_image, refused)

@@ -459,29 +459,65 @@ static void clusters_in_another_text(void)
 	     why);
 }
 
-/* A kernel rounds to nearest, whatever the program has chosen for its own thread, and keeps. */
+/* Rounds upward, and takes subnormals for 0, as programs of gcc -ffast-math do; or no longer */
+static void be_odd(bool odd)
+{
+#ifdef __x86_64__
+	uint32_t flush = 0x8040, control = __builtin_ia32_stmxcsr();
+
+	__builtin_ia32_ldmxcsr(odd ? control | flush : control & ~flush);
+#else
+	uint32_t flush = 1U << 24, control = __builtin_aarch64_get_fpcr();
+
+	__builtin_aarch64_set_fpcr(odd ? control | flush : control & ~flush);
+#endif
+	fesetround(odd ? FE_UPWARD : FE_TONEAREST);
+}
+
+/*
+ * A kernel, its numbers and initial values are rounded to nearest and have subnormals, whatever the
+ * program has chosen for its own thread, and keeps.
+ */
 static void rounding_of_the_program(void)
 {
 	static const char text[] = HEAD
-		".visible .entry k(.param .u64 po) { .reg .f32 %f<5>; .reg .b64 %o;\n"
-		"ld.param.u64 %o, [po]; ld.global.v2.f32 {%f1, %f2}, [%o]; add.f32 %f3, %f1, %f2;\n"
-		"add.rp.f32 %f4, %f1, %f2; st.global.v2.f32 [%o], {%f3, %f4}; ret; }\n";
-	float memory[] __attribute__((aligned(8))) = { 1, 0x1p-30f };
-	uint64_t parameters[] = { (uintptr_t)memory };
+		".global .f32 x = 0.7; .global .f64 y = 0.7; .global .f32 z = 1e-40;\n"
+		".visible .entry k(.param .u64 po) { .reg .f32 %f<8>; .reg .f64 %d; .reg .b64 %o;\n"
+		"ld.param.u64 %o, [po]; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%o];\n"
+		"add.f32 %f5, %f1, %f2; add.rp.f32 %f6, %f1, %f2; mul.f32 %f7, %f3, %f4;\n"
+		"st.global.v2.f32 [%o], {%f5, %f6}; st.global.f32 [%o+8], %f7;\n"
+		"mov.f32 %f1, 0.7; st.global.f32 [%o+16], %f1; mov.f64 %d, 0.7;\n"
+		"st.global.f64 [%o+24], %d; mov.f32 %f1, 1e-40; st.global.f32 [%o+20], %f1; ret; }\n";
+	/* 0x116c2 * 2^-149 is next to 1e-40; 0.7 lies above the number next to it, in both formats */
+	static const uint32_t floats[] = { 0x3f800000, 0x3f800001, 0x400000, 0x3f000000,
+					   0x3f333333, 0x116c2 };
+	const uint64_t wide = 0x3fe6666666666666;
+	struct { float narrow[6]; double wide; } memory __attribute__((aligned(16))) = {
+		{ 1, 0x1p-30f, 0x1p-126f, .5 }, 0 };
+	volatile float one = 1, little = 0x1p-30f, least = 0x1p-126f, half = .5, sum = 0, part = 0;
+	uint64_t parameters[] = { (uintptr_t)&memory };
 	char reason[256] = "";
+	bool good = false;
 	struct ptx_code *code;
 	struct ptx_log log;
-	int result = load(text, sizeof(text) - 1, &code, &log), mode = FE_UPWARD;
+	int result;
 
+	be_odd(true);
+	result = load(text, sizeof(text) - 1, &code, &log);
 	if (!result) {
-		fesetround(FE_UPWARD);
 		result = run(code, "k", 1, parameters, reason, sizeof(reason));
-		mode = fegetround();
-		fesetround(FE_TONEAREST);
+		sum = one + little;
+		part = least * half;
 		object->code_free(code);
 	}
-	told("rounding_of_the_program", !result && mode == FE_UPWARD && memory[0] == 1 &&
-	     memory[1] == 0x1.000002p0f, *reason ? reason : "it rounds as the program does, or the "
+	be_odd(false);
+	if (!result)
+		good = sum > 1 && !part && !memcmp(memory.narrow, floats, sizeof(floats)) &&
+		       !memcmp(&memory.wide, &wide, 8) &&
+		       !memcmp(variables[0].memory, &floats[4], 4) &&
+		       !memcmp(variables[1].memory, &wide, 8) &&
+		       !memcmp(variables[2].memory, &floats[5], 4);
+	told("rounding_of_the_program", good, *reason ? reason : "it rounds as the program does, or the "
 	     "program as it does");
 }
 

@@ -8,6 +8,7 @@
 #include "debugger.h"
 #include "ptx/ir/instructions.h"
 #include "line_table.h"
+#include "processor.h"
 
 static int fail_with(struct ptx_log *log, int result, const char *text)
 {
@@ -247,12 +248,15 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		    bool complete, struct ptx_code **code, struct ptx_log *log)
 {
 	struct ptx_code *new = calloc(1, sizeof(*new));
+	struct processor_floats floats;
 	int result;
 
 	*code = NULL;
 	log->text[0] = '\0';
 	if (!new)
 		return fail_with(log, CUDA_ERROR_OUT_OF_MEMORY, "no memory for device code");
+	/* the thread's own rounding is not for numbers of the texts */
+	floats = processor_set_floats(PROCESSOR_FLOATS_USUAL);
 	pthread_mutex_init(&new->lock, NULL);
 	new->names = names;
 	new->debugged = jit_wants("MEMCAST_PTX_GDB");
@@ -274,6 +278,7 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 		result = check_bodies(new, log);
 	if (!result)
 		result = check_sizes(new, log);
+	processor_set_floats(floats);
 	if (result) {
 		ptx_code_free(new);
 		return result;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "code.h"
+#include "processor.h"
 
 #define CUDA_NOT_FOUND	CUDA_ERROR_NOT_FOUND
 
@@ -158,12 +159,16 @@ static struct root *root_begin(struct ptx_code *code, struct function *function,
 static struct root *compile(struct ptx_code *code, struct function *function, bool windows)
 {
 	struct root *root = root_begin(code, function, windows);
+	struct processor_floats floats;
 
 	if (!root || root->done)
 		return root;
 	root->done = true;
+	/* the thread's own rounding is not for numbers of the text, nor for what LLVM computes */
+	floats = processor_set_floats(PROCESSOR_FLOATS_USUAL);
 	if (!jit_compile(code->jit, code, root))
 		root->failed = true;
+	processor_set_floats(floats);
 	return root;
 }
 
@@ -177,13 +182,16 @@ const char *root_show(struct ptx_code *code, struct function *function, ptx_show
 		      void *data)
 {
 	struct root *root = root_begin(code, function, false);
+	struct processor_floats floats;
+	bool good;
 
 	if (!root)
 		return "no memory";
 	root->done = true;
-	if (root->failed || !jit_show(code->jit, code, root, shown, data))
-		return root->log.text;
-	return NULL;
+	floats = processor_set_floats(PROCESSOR_FLOATS_USUAL);
+	good = !root->failed && jit_show(code->jit, code, root, shown, data);
+	processor_set_floats(floats);
+	return good ? NULL : root->log.text;
 }
 
 static struct function *kernel_of(struct ptx_code *code, const char *name)
