@@ -147,6 +147,7 @@ static struct invocation *invocation_allocate(struct function *function,
 	new->bytes = bytes;
 	new->module = function->module;
 	new->module->references++;
+	new->function = function;
 	new->code = code;
 	memcpy(new->grid, request->grid, sizeof(new->grid));
 	memcpy(new->block, block, sizeof(new->block));
@@ -163,6 +164,7 @@ static CUresult set_cluster(struct invocation *invocation, const struct request 
 	const unsigned int *wanted = request->cluster;
 	unsigned int required[3];
 
+	memcpy(invocation->asked, wanted, sizeof(invocation->asked));
 	for (int i = 0; i < 3; i++)
 		required[i] = function->settings.cluster[i];
 	if (!(wanted[0] | wanted[1] | wanted[2])) {
@@ -172,6 +174,20 @@ static CUresult set_cluster(struct invocation *invocation, const struct request 
 	}
 	memcpy(invocation->cluster, wanted, sizeof(invocation->cluster));
 	return cluster_check(function, request->grid, wanted);
+}
+
+CUresult invocation_ask(struct invocation *invocation, const struct invocation *other)
+{
+	struct request request = { .shared = invocation->shared };
+	CUresult result = CUDA_SUCCESS;
+
+	memcpy(request.grid, invocation->grid, sizeof(request.grid));
+	memcpy(request.cluster, other->asked, sizeof(request.cluster));
+	invocation->cooperative = other->cooperative;
+	if (invocation->cooperative)
+		result = check_cooperative(&request, invocation->function, invocation->block);
+	return result == CUDA_SUCCESS ?
+	       set_cluster(invocation, &request, invocation->function) : result;
 }
 
 CUresult invocation_new(struct function *function, const struct request *request,

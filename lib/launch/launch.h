@@ -67,11 +67,13 @@ struct invocation {
 	struct work work;
 	atomic_uint references;
 	struct module *module;		/* with a reference */
+	struct function *function;	/* of it */
 	const struct code *code;
 	const struct registered *registered;	/* NULL: the kernel is translated */
 	const struct ptx_kernel *translated;
 	unsigned int resident;		/* blocks that run at the same time, if it is translated */
 	unsigned int grid[3], block[3], cluster[3], shared;
+	unsigned int asked[3];		/* the cluster that the launch, not the function, has asked for */
 	bool cooperative;
 	CUstream stream;
 	/* by CUlaunchAttributeID; of a node whose attributes were set; else NULL */
@@ -83,6 +85,8 @@ struct invocation {
 /* invocation.c */
 CUresult invocation_new(struct function *function, const struct request *request,
 			struct invocation **invocation);
+/* It becomes cooperative, and gets a cluster, if another one has been asked for that. */
+CUresult invocation_ask(struct invocation *invocation, const struct invocation *other);
 struct invocation *invocation_copy(const struct invocation *invocation);
 void invocation_put(struct invocation *invocation);
 

@@ -121,21 +121,13 @@ CUresult kernel_node_keep(CUgraphNodeParams *to, const CUgraphNodeParams *from,
 {
 	const struct invocation *before = own(node);
 	struct invocation *new = own(to);
+	CUresult result;
 
 	if (own(from))		/* of another node, with its attributes */
 		return CUDA_SUCCESS;
-	new->cooperative = before->cooperative;
-	/* a cluster that code requires is no attribute */
-	if (before->cluster[0] && !before->code->cluster[0] && !new->code->cluster[0])
-		memcpy(new->cluster, before->cluster, sizeof(new->cluster));
-	for (int i = 0; i < 3; i++)
-		if (new->cluster[i] && new->grid[i] % new->cluster[i])
-			return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
-				    "the node's clusters of %u, %u, %u do not fill a grid of %u, %u, %u",
-				    new->cluster[0], new->cluster[1], new->cluster[2], new->grid[0],
-				    new->grid[1], new->grid[2]);
-	if (!before->attributes)
-		return CUDA_SUCCESS;
+	result = invocation_ask(new, before);
+	if (result != CUDA_SUCCESS || !before->attributes)
+		return result;
 	new->attributes = malloc(ATTRIBUTES * sizeof(*new->attributes));
 	if (!new->attributes)
 		return image_no_memory();
@@ -240,8 +232,10 @@ CUresult node_attribute_set(CUgraphNodeParams *params, int number,
 	new->attributes[number] = *value;
 	if (number == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
 		new->cooperative = value->cooperative;
-	if (number == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+	if (number == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
 		memcpy(new->cluster, request.cluster, sizeof(new->cluster));
+		memcpy(new->asked, request.cluster, sizeof(new->asked));
+	}
 	return CUDA_SUCCESS;
 }
 
@@ -257,5 +251,6 @@ CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *fr
 		       ATTRIBUTES * sizeof(*new->attributes));
 	new->cooperative = other->cooperative;
 	memcpy(new->cluster, other->cluster, sizeof(new->cluster));
+	memcpy(new->asked, other->asked, sizeof(new->asked));
 	return CUDA_SUCCESS;
 }

@@ -498,8 +498,44 @@ TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
 	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuGraphKernelNodeSetParams(node, &params));
 	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE,
 		  cuGraphExecKernelNodeSetParams(instance, node, &params));
+	params.gridDimX = 1000000;
+	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+		  cuGraphKernelNodeSetParams(node, &params));
+	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+		  cuGraphExecKernelNodeSetParams(instance, node, &params));
 	params.gridDimX = 6;
+	value = 9;
 	EXPECT_OK(cuGraphExecKernelNodeSetParams(instance, node, &params));
+	ASSERT_OK(cuGraphLaunch(instance, self->stream));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(9, *(uint32_t *)self->memory);
+}
+
+/* What a function requires is no attribute of its node: another function has no such cluster. */
+TEST_F(kernel, another_function_of_a_node_has_its_own_cluster)
+{
+	uint32_t value = 3;
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
+	};
+	CUkernelNodeAttrValue attribute;
+	CUgraphNode node;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuFuncSetAttribute(params.func, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2));
+	ASSERT_OK(cuFuncSetAttribute(params.func, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 1));
+	ASSERT_OK(cuFuncSetAttribute(params.func, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 1));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "turns"));
+	params.gridDimX = 3;
+	ASSERT_OK(cuGraphKernelNodeSetParams(node, &params));
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&attribute));
+	EXPECT_EQ(0, attribute.clusterDim.x);
 }
 
 /* One mapping for each stack would be more mappings than a process may have. */
