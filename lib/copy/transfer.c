@@ -186,10 +186,10 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 	CUresult result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
 	size_t aside;
 
-	if (result != CUDA_SUCCESS)
-		return result;
 	if (transfer->is_copy && when == TRANSFER_SYNC)
 		prints_flush();
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (idle && (when == TRANSFER_SYNC || now))
 		return do_transfer(transfer);
 	if (!transfer->is_copy || when == TRANSFER_IN_ORDER)

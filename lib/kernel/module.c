@@ -6,6 +6,7 @@
 #include "stream/capture.h"
 #include "alloc/alloc.h"
 #include "base/host_access.h"
+#include "base/prints.h"
 #include "kernel.h"
 
 /*
@@ -177,6 +178,7 @@ static CUresult module_unload(CUmodule handle)
 		result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
 		result = streams_wait(module->context);
+	prints_flush();
 	if (result == CUDA_SUCCESS && module_end(module))
 		module_put(module);
 	module_put(module);
