@@ -77,7 +77,7 @@
  *                    is the caller's own
  *   ENOMEM           the pool (or the machine) has not enough memory, or the caller's
  *                    user has all that one may take of the machine's
- *   EPERM            not permitted (IMEX channels, read-only dma-bufs)
+ *   EPERM            not permitted (IMEX channels, read-only dma-bufs, another user's IPC memory)
  *   ENETDOWN         the fabric is not ready, or the device's link to it
  *   ENOTRECOVERABLE  the fabric is in an illegal state, or the device's link has failed
  *   EOPNOTSUPP       not supported

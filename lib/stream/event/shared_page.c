@@ -317,6 +317,11 @@ bool shared_alive(const uint8_t *key)
 
 	memcpy(arg.key, key, sizeof(arg.key));
 	result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
+	/* an older module knows no such flag */
+	if (result == CUDA_ERROR_INVALID_VALUE) {
+		arg.flags = 0;
+		result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
+	}
 	if (result == CUDA_SUCCESS)
 		shared_page_release(arg.out_handle);
 	return result != CUDA_ERROR_INVALID_VALUE;
