@@ -2091,9 +2091,10 @@ CUresult CUDAAPI cuCtxCreate(CUcontext *pctx,
  *
  * Memories, teams and reservations belong to no context: they stay. Work that is queued in the
  * context's streams is done before, and what kernels have printed comes out, as far as it waits
- * for nothing but such work: what waits for a word, or for another context, is discarded, and so
- * is what is left of a loop of a graph (ours; not recorded). A host function that makes this call
- * does not wait.
+ * for nothing but such work: what waits for a word, or for another context, in vain for a second,
+ * is discarded, and so is what is left then of a loop of a graph (ours; not recorded). A host
+ * function that makes this call does not wait; one that waits for the thread that makes it never
+ * ends, and neither does the call.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE (NULL), _INVALID_CONTEXT (also a primary context).
  */

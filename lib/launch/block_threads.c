@@ -4,7 +4,6 @@
  * thread that runs the launch. A thread at a barrier gets no turn until all threads of its
  * block, or of the grid, have reached the barrier or returned.
  */
-#include <sched.h>
 #include <stdlib.h>
 
 #include "launch.h"
@@ -167,10 +166,10 @@ static void run(struct runner *runner, struct gang *gang)
 			memcastKernelFail(runner->at, CUDA_ERROR_LAUNCH_FAILED,
 					  "threads wait at different barriers, and for ever");
 		/* all members wait for something else, perhaps for another process */
-		if (!happened) {
-			stream_waits(stream_here());
-			sched_yield();
-		}
+		if (!happened)
+			stream_yields();
+		else
+			stream_goes_on();
 	}
 	runner->gang = NULL;
 }

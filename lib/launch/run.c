@@ -5,7 +5,6 @@
  * error.
  */
 #undef _FORTIFY_SOURCE	/* its longjmp() refuses to change stacks */
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,10 +123,8 @@ void memcastKernelCheck(const struct memcast_launch *at, const void *address, si
 void memcastYield(const struct memcast_launch *at)
 {
 	(void)at;
-	if (gang_yield(here))
-		return;
-	stream_waits(stream_here());
-	sched_yield();
+	if (!gang_yield(here))
+		stream_yields();
 }
 
 void memcastSyncThreads(const struct memcast_launch *at)
@@ -275,6 +272,7 @@ static CUresult run_function(const struct invocation *invocation)
 		run_shape(invocation, &at, bytes);
 	}
 	fault_catch(NULL);
+	stream_goes_on();
 	if (runner->result == CUDA_SUCCESS)
 		return CUDA_SUCCESS;
 	result = run_explain(invocation, runner);

@@ -111,6 +111,7 @@ static CUresult try_until_done(const struct memops *memops, const struct stream 
 
 			pause_end(pause);
 			pause->start = pause->begun = start;
+			stream_got_on(stream);
 		}
 		if (done || stream->set->error != CUDA_SUCCESS)
 			break;

@@ -43,8 +43,11 @@ struct stream_set {
 	atomic_uint references;
 	/* The first failure of work, which all later calls return. */
 	_Atomic CUresult error;
-	atomic_ullong progress;		/* from 1: how many pieces of work have ended; finish.c */
+	/* finish.c: */
+	atomic_ullong worked;		/* how often work has got on, or ended */
+	atomic_ullong progress;		/* from 1: likewise, and how often work was asked to look again */
 	atomic_uint ending;		/* calls that are about to end the context */
+	atomic_ullong ending_since;	/* nanoseconds */
 	/* under sets_lock: */
 	struct stream *streams;		/* streams that take work or have work left */
 	struct stream *busy;		/* those of them that may have work left */
@@ -75,7 +78,10 @@ struct stream {
 	atomic_int priority;		/* between STREAM_PRIORITY_… */
 	_Atomic(struct branch *) branch; /* in a capture (see capture.h), or NULL */
 	atomic_uint references;
-	atomic_ullong in_vain;		/* the set's progress at the last look in vain; finish.c */
+	/* finish.c: */
+	atomic_ullong in_vain;		/* the set's progress at the last look in vain */
+	atomic_ullong yielded;		/* nanoseconds: when its kernel last did; 0: it gets on */
+	uint64_t yields_for;		/* nanoseconds, without getting on */
 	pthread_mutex_t lock;		/* protects what follows */
 	pthread_cond_t changed;
 	pthread_cond_t *sleeps_at;	/* its thread does, in a piece of work; or NULL */
@@ -88,6 +94,8 @@ struct stream {
 };
 
 #define QUEUE_MOST	16384	/* pieces of work that a stream may have; cuda.h says so */
+
+#define STEPS_MOST	256	/* in which one may get on: cuStreamBatchMemOp() has most */
 
 /* The work that a call waits for: a mask. */
 #define WAIT_OWN	1U	/* the stream's own */
@@ -142,6 +150,9 @@ CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
 uint64_t look_begin(void);
 void look_in_vain(uint64_t progress);
 void stream_waits(struct stream *stream);
+void stream_got_on(const struct stream *stream);
+void stream_yields(void);
+void stream_goes_on(void);
 void sleep_at(pthread_cond_t *changed);
 void loop_look(void);
 

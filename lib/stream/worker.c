@@ -100,7 +100,7 @@ static void *worker(void *argument)
 
 		pthread_mutex_lock(&stream->lock);
 		/* in this order: who sees that the work is done sees the progress, too */
-		stream->set->progress++;
+		stream_got_on(stream);
 		stream->done++;
 		pthread_cond_broadcast(&stream->changed);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Primary contexts: retain and release keep and end them; a reset leaves them without objects. */
+#include <pthread.h>
 #include "memcast_test.h"
 #include "reason.h"
 
@@ -249,6 +250,67 @@ TEST_F(primary, ended_by_its_work)
 	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
 	ASSERT_OK(cuLaunchHostFunc(NULL, destroy_own, &context));
 	EXPECT_TRUE(comes_true(cuCtxGetApiVersion(context, &version) != CUDA_SUCCESS));
+}
+
+static CUstreamBatchMemOpParams on_word(bool wait, volatile uint32_t *at, uint32_t value)
+{
+	return (CUstreamBatchMemOpParams) { .waitValue = {
+		.operation = wait ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_32,
+		.address = ADDRESS(at),
+		.value = value,
+		.flags = wait ? CU_STREAM_WAIT_VALUE_EQ : 0,
+	} };
+}
+
+/* Two streams answer each other, each in one piece of work: it comes to its end. */
+TEST_F(primary, reset_with_answers)
+{
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	CUstreamBatchMemOpParams ask[200], answer[200];
+	CUstream first, second;
+	CUcontext context;
+
+	for (int i = 0; i < 100; i++) {
+		ask[2 * i] = on_word(false, at, i + 1);
+		ask[2 * i + 1] = on_word(true, at + 1, i + 1);
+		answer[2 * i] = on_word(true, at, i + 1);
+		answer[2 * i + 1] = on_word(false, at + 1, i + 1);
+	}
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuStreamBatchMemOp(first, 200, ask, 0));
+	ASSERT_OK(cuStreamBatchMemOp(second, 200, answer, 0));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_EQ(100, at[1]);
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+}
+
+static void *reset(void *unused)
+{
+	(void)unused;
+	return (void *)(uintptr_t)cuDevicePrimaryCtxReset(0);
+}
+
+/* Two threads end a context with work that waits for a word: neither keeps the other. */
+TEST_F(primary, reset_by_two)
+{
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	CUcontext context;
+	pthread_t threads[2];
+	void *result;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(at), 1, CU_STREAM_WAIT_VALUE_EQ));
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, reset, NULL));
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_join(threads[i], &result));
+		EXPECT_OK((CUresult)(uintptr_t)result);
+	}
+	EXPECT_OK(cuDevicePrimaryCtxRelease(0));
 }
 
 /* A reset discards work that waits for a word, and later work does not fail by it. */

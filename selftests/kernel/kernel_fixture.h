@@ -24,6 +24,7 @@ static const char text[] =
 	".visible .entry _Z5plainPi(.param .u64 to) .maxntid 64 { ret; }\n"
 	".visible .entry late(.param .u64 to) { ret; }\n"
 	".visible .entry slow(.param .u64 to) { ret; }\n"
+	".visible .entry kind(.param .u64 to) { ret; }\n"
 	".visible .entry unknown(.param .u64 a, .param .u64 b, .param .u32 c) { ret; }\n";
 
 #define PARAMETER	MEMCAST_PARAMETER

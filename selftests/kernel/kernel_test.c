@@ -89,6 +89,19 @@ MEMCAST_KERNEL(slow, MEMCAST_ONCE, volatile uint32_t *)
 	*PARAMETER(at, 0, volatile uint32_t *) = 1;
 }
 
+/* Gets on for longer than a second, and gives its turn away for a while in between. */
+MEMCAST_KERNEL(kind, MEMCAST_ONCE, volatile uint32_t *)
+{
+	for (int i = 0; i < 30; i++) {
+		double end = now() + 0.04;
+
+		while (now() < end)
+			memcastYield(at);
+		usleep(20000);
+	}
+	*PARAMETER(at, 0, volatile uint32_t *) = 1;
+}
+
 TEST_F(kernel, shapes)
 {
 	uint32_t *memory, value = 5, i;
@@ -132,6 +145,18 @@ TEST_F(kernel, runs_before_its_context_ends)
 	cuda_start(0);
 	ASSERT_OK(cuMemAlloc(&other, 4));
 	EXPECT_OK(cuCtxSynchronize());
+}
+
+/* A kernel that yields now and then still gets on. */
+TEST_F(kernel, yields_before_its_context_ends)
+{
+	volatile uint32_t done = 0;
+	void *to = (void *)&done;
+
+	load_kernels();
+	ASSERT_OK(LAUNCH("kind", 1, 1, &to));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_EQ(1, done);
 }
 
 /* A kernel that waits for a word which nobody writes does not keep its context. */

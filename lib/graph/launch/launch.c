@@ -41,7 +41,8 @@ static CUresult graph_launch_run(struct work *work, struct stream *stream, CUres
 		error = launch_run(launch, stream);
 	signal_rest(launch, error);
 	launch_free(launch);
-	return error;
+	/* as the process ends, no further step begins: that is no failure of the device */
+	return error == CUDA_ERROR_DEINITIALIZED ? CUDA_SUCCESS : error;
 }
 
 static CUresult prepare_fences(struct launch *launch)

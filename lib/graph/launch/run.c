@@ -81,13 +81,16 @@ static CUresult try_step(struct launch *launch, struct stream *stream, uint32_t 
 			 bool *done)
 {
 	const struct step *step = &launch->plan->steps[number];
+	uint32_t *at = launch->progress ? &launch->progress[number].at : NULL;
+	uint32_t before = at ? *at : 0;
 	CUresult unused, result;
 
 	*done = true;
 	switch (step->params.type) {
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-		result = memops_try(step->memops, step->memops_device,
-				    launch->progress ? &launch->progress[number].at : NULL, done);
+		result = memops_try(step->memops, step->memops_device, at, done);
+		if (at && *at != before)
+			stream_got_on(stream);
 		return work_result(result);
 	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
 		fence_signal(launch->fences[number], CUDA_SUCCESS);
@@ -155,6 +158,7 @@ static CUresult run_waiting(struct launch *launch, struct stream *stream)
 		pause_begin(&pause);
 		result = look_at_all(launch, stream, &left);
 		if (left < before) {
+			stream_got_on(stream);
 			pause_end(&pause);
 		} else if (result == CUDA_SUCCESS) {
 			look_in_vain(progress);
@@ -191,6 +195,5 @@ CUresult launch_run(struct launch *launch, struct stream *stream)
 	else
 		for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
 			result = try_step(launch, stream, plan->order[i], &done);
-	/* as the process ends, no further step begins: that is no failure of the device */
-	return result == CUDA_ERROR_DEINITIALIZED ? CUDA_SUCCESS : result;
+	return result;
 }
