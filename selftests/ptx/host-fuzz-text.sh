@@ -11,7 +11,8 @@ trap 'rm -rf "$temp"' EXIT
 
 if ! ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE= -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined \
 	-fno-sanitize-recover -Iinclude -Iinclude/cuda -Iinclude/uapi -Ilib -o "$temp/fuzz" \
-	selftests/ptx/host-fuzz-text.c lib/image/*.c lib/ptx/text/*.c -lzstd -llz4 -lelf -ldl; then
+	selftests/ptx/host-fuzz-text.c lib/image/*.c lib/ptx/text/*.c -lzstd -llz4 -lelf -ldl -lm \
+	2>"$temp/said"; then
 	plan ptx 1
 	result fuzz_text 1
 	exit $failed
