@@ -74,7 +74,7 @@ static inline vm_fault_t mc_insert_pmd(struct vm_fault *vmf, unsigned long pfn,
  * nothing to clean for it, and nothing to throw away, as they would on arm64. Kernels that never do
  * have no such field.
  */
-static inline void mc_device_is_coherent(struct device *device)
+static inline void mc_device_set_coherent(struct device *device)
 {
 #if defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_DEVICE) || \
 	defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_CPU) || defined(CONFIG_ARCH_HAS_SYNC_DMA_FOR_CPU_ALL)

@@ -159,7 +159,7 @@ static struct mc_device *device_create_one(u32 id)
 	device->dev.dma_parms = &device->dma;
 	dma_set_max_seg_size(&device->dev, UINT_MAX);
 	dma_coerce_mask_and_coherent(&device->dev, DMA_BIT_MASK(64));
-	mc_device_is_coherent(&device->dev);
+	mc_device_set_coherent(&device->dev);
 	set_dev_node(&device->dev, node);
 
 	ret = mc_pool_init(&device->pool, mib << 20 >> MC_CHUNK_SHIFT, node);

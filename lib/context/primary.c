@@ -58,7 +58,7 @@ DEFINE_WHOLE_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice device), device)
 		return result;
 	slot = &slots[device];
 	pthread_mutex_lock(&slots_lock);
-	for (bool finished = false; slot->retained == 1 && !finished; finished = true) {
+	if (slot->retained == 1) {
 		pthread_mutex_unlock(&slots_lock);
 		context_operations.finish_streams(context_value(slot));
 		pthread_mutex_lock(&slots_lock);

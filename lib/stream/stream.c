@@ -208,12 +208,12 @@ static CUresult run_host(struct work *work, struct stream *stream, CUresult erro
 	struct host_work *host = (struct host_work *)work;
 
 	(void)stream;
-	if (host->callback)
+	if (host->callback) {
 		prints_flush();
-	if (host->callback)
 		host->callback(host->handle, error, host->data);
-	else if (error == CUDA_SUCCESS)
+	} else if (error == CUDA_SUCCESS) {
 		host->function(host->data);
+	}
 	return CUDA_SUCCESS;
 }
 
