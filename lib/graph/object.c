@@ -254,9 +254,10 @@ CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned i
 	return WHOLE_CALL(change_graph(graph, object, count, 0, false), graph, object, count);
 }
 
-/* @from is a graph's, with graphs_lock held; @to is empty. */
+/* @from is a graph's, with graphs_lock held, or a plan's; @to: output */
 CUresult uses_copy(struct uses *to, const struct uses *from)
 {
+	*to = (struct uses) {};
 	if (!from->count)
 		return CUDA_SUCCESS;
 	to->at = malloc(from->count * sizeof(*to->at));

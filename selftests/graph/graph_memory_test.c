@@ -278,6 +278,72 @@ TEST_F(stream, objects_live_as_long_as_they_are_used)
 	EXPECT_EQ(1, destroyed);
 }
 
+struct used {
+	int destroyed, launched;
+};
+
+/* A graph that calls, and keeps, an object */
+#define graph_with(used)	graph_with_(_metadata, used)
+static CUgraph graph_with_(struct __test_metadata *_metadata, struct used *used)
+{
+	CUgraph graph = graph_new();
+	CUuserObject object;
+
+	add_call(graph, NULL, add_one, &used->launched);
+	ASSERT_OK(cuUserObjectCreate(&object, &used->destroyed, count_destroyed, 1, 1));
+	ASSERT_OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	return graph;
+}
+
+/* A graph whose child's child it is; @node: output, the child's node for it */
+#define graph_around(used, node)	graph_around_(_metadata, used, node)
+static CUgraph graph_around_(struct __test_metadata *_metadata, struct used *used,
+			     CUgraphNode *node)
+{
+	CUgraph outer = graph_new(), middle = graph_new(), inner = graph_with(used);
+
+	ASSERT_OK(cuGraphAddChildGraphNode(node, middle, NULL, 0, inner));
+	ASSERT_OK(cuGraphAddChildGraphNode(node, outer, NULL, 0, middle));
+	ASSERT_OK(cuGraphDestroy(inner));
+	ASSERT_OK(cuGraphDestroy(middle));
+	ASSERT_OK(cuGraphChildGraphNodeGetGraph(*node, &middle));
+	ASSERT_OK(cuGraphGetNodes(middle, node, &(size_t) { 1 }));
+	return outer;
+}
+
+/* An instance keeps the objects of child graphs, and those of graphs that replace them. */
+TEST_F(stream, objects_of_child_graphs)
+{
+	struct used first = {}, second = {}, third = {};
+	CUgraphNode node, unused;
+	CUgraph graph = graph_around(&first, &node);
+	CUgraphExec instance = instance_of(graph);
+
+	ASSERT_OK(cuGraphDestroy(graph));
+	HOLD(self->first);
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	graph = graph_with(&second);
+	ASSERT_OK(cuGraphExecChildGraphNodeSetParams(instance, node, graph));
+	ASSERT_OK(cuGraphDestroy(graph));
+	EXPECT_EQ(0, first.destroyed);
+	LET_GO();
+	EXPECT_TRUE(becomes(&first.destroyed, 1));
+	EXPECT_EQ(1, first.launched);
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(1, second.launched);
+	EXPECT_EQ(0, second.destroyed);
+
+	graph = graph_around(&third, &unused);
+	ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+	ASSERT_OK(cuGraphDestroy(graph));
+	EXPECT_TRUE(becomes(&second.destroyed, 1));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(1, third.launched);
+	EXPECT_EQ(0, third.destroyed);
+	ASSERT_OK(cuGraphExecDestroy(instance));
+	EXPECT_TRUE(becomes(&third.destroyed, 1));
+}
+
 TEST_F(stream, bad_objects)
 {
 	CUuserObject object = NULL;

@@ -101,6 +101,8 @@ static CUresult plan_fill(struct plan *plan, const struct graph *graph, CUgraphN
 									  node->first };
 		result = step_fill(step, &node->params, node->memory);
 		if (result == CUDA_SUCCESS && node->child)
+			result = uses_copy(&step->objects, &node->child->objects);
+		if (result == CUDA_SUCCESS && node->child)
 			result = plan_fill(plan, node->child, error);
 		if (result == CUDA_SUCCESS && node->condition)
 			result = plan_bodies(step, node, error);

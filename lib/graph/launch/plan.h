@@ -28,6 +28,7 @@ struct step {
 		struct layers layers;
 		struct memcast_fill fill;
 		struct memops *memops;
+		struct uses objects;	/* of a child node's graph */
 	};
 	uint32_t memops_device;
 };
@@ -45,7 +46,7 @@ struct plan {
 	uint32_t by_node_count;
 	uint32_t events, memory_steps;	/* number of steps with an event, and with a memory */
 	bool waits;			/* some step may have to wait */
-	struct uses objects;
+	struct uses objects;		/* of the graph */
 	struct conditions conditions;	/* of the graph */
 };
 

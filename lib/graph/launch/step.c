@@ -111,6 +111,8 @@ CUresult step_copy(struct step *to, const struct step *from)
 	to->params = params;
 	to->memory = from->memory ? memory_get(from->memory) : NULL;
 	to->event = from->event ? event_reference(from->event) : NULL;
+	if (params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+		return uses_copy(&to->objects, &from->objects);
 	return from->bodies ? copy_bodies(to, from) : CUDA_SUCCESS;
 }
 
@@ -139,6 +141,8 @@ void step_free(struct step *step)
 {
 	if (step->params.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
 		free(step->memops);
+	if (step->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+		uses_free(&step->objects);
 	if (step->event)
 		event_put(step->event);
 	if (step->memory)

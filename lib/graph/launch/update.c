@@ -211,16 +211,22 @@ static struct difference compare_whole(const struct plan *plan, const struct pla
 	return difference;
 }
 
-/* Exchanges what two plans keep alive. */
+static void exchange_objects(struct uses *objects, struct uses *with)
+{
+	struct uses before = *objects;
+
+	*objects = *with;
+	*with = before;
+}
+
+/* Exchanges what two plans keep alive, beside what their steps do. */
 static void exchange_kept(struct plan *plan, struct plan *with)
 {
 	struct conditions conditions = plan->conditions;
-	struct uses objects = plan->objects;
 
 	plan->conditions = with->conditions;
 	with->conditions = conditions;
-	plan->objects = with->objects;
-	with->objects = objects;
+	exchange_objects(&plan->objects, &with->objects);
 }
 
 static void exchange_bodies(struct step *step, struct step *with);
@@ -307,7 +313,9 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 	if (result == CUDA_SUCCESS) {
 		for (uint32_t i = 0; i < count; i++)
 			exchange(&plan->steps[first + i], &new->steps[i]);
-		if (!child)
+		if (child)
+			exchange_objects(&plan->steps[first - 1].objects, &new->objects);
+		else
 			exchange_kept(plan, new);
 		if (plan->events)
 			plan_resolve(plan, room);
