@@ -230,18 +230,22 @@ static CUresult get_legacy(struct stream_set *set, struct stream **stream)
 	if (result != CUDA_SUCCESS)
 		return result;
 	set_lock();
-	if (!set->legacy) {
+	if (set->error == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+		result = fail(set->error, "the context has just ended");
+	} else if (!set->legacy) {
 		set->legacy = stream_alloc(set, CU_STREAM_DEFAULT);
 		if (set->legacy) {
 			set->legacy->is_legacy = true;
 			add_locked(set->legacy);
+		} else {
+			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
 		}
 	}
 	*stream = set->legacy;
 	if (*stream)
 		stream_reference(*stream);
 	set_unlock();
-	return *stream ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a stream");
+	return result;
 }
 
 static void own_drop(struct own **link)
@@ -373,6 +377,7 @@ static void streams_end(CUcontext context)
 	if (set) {
 		*link = set->next;
 		set->error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+		set->legacy = NULL;
 		for (stream = set->streams; stream; stream = stream->next) {
 			stream_reference(stream);
 			stream->next_ended = ended;
