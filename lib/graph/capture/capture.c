@@ -173,7 +173,6 @@ CUresult branch_add(struct capture *capture, struct stream *stream)
 /* Makes room for @count nodes. */
 CUresult branch_reserve(struct branch *branch, size_t count)
 {
-	CUgraphEdgeData *edges;
 	CUgraphNode *nodes;
 
 	if (count <= branch->room && branch->nodes)
@@ -183,13 +182,6 @@ CUresult branch_reserve(struct branch *branch, size_t count)
 	if (!nodes)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
 	branch->nodes = nodes;
-	edges = realloc(branch->edges, count * sizeof(*edges));
-	if (!edges)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
-	/* all edges are plain ones */
-	for (size_t i = branch->room; i < count; i++)
-		edges[i] = (CUgraphEdgeData) {};
-	branch->edges = edges;
 	branch->room = count;
 	return CUDA_SUCCESS;
 }

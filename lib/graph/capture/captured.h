@@ -22,8 +22,8 @@ struct branch {
 	struct stream *stream;		/* with a reference; NULL: it was destroyed */
 	/* dependencies of the stream's next node; cuStreamGetCaptureInfo() outputs them */
 	CUgraphNode *nodes;
-	CUgraphEdgeData *edges;
 	size_t count, room;
+	CUgraphEdgeData *edges;		/* of the last answer: plain ones; or NULL */
 };
 
 /* capture.c */

@@ -270,6 +270,13 @@ static CUresult answer(const struct question *question, struct branch *branch)
 	result = branch_reserve(branch, 1);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (question->edges) {
+		free(branch->edges);
+		branch->edges = calloc(branch->count + 1, sizeof(*branch->edges));
+		if (!branch->edges)
+			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
+		*question->edges = branch->edges;
+	}
 	*question->status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (question->id)
 		*question->id = capture->id;
@@ -277,8 +284,6 @@ static CUresult answer(const struct question *question, struct branch *branch)
 		*question->graph = capture->graph->handle;
 	if (question->nodes)
 		*question->nodes = branch->nodes;
-	if (question->edges)
-		*question->edges = branch->edges;
 	if (question->count)
 		*question->count = branch->count;
 	return CUDA_SUCCESS;
