@@ -313,4 +313,33 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_OK(cuGraphDestroy(other));
 }
 
+/* The array that a query gives is good for a change, which may need a larger one. */
+TEST_F(stream, dependencies_given_back)
+{
+	CUstreamCaptureStatus state;
+	const CUgraphNode *nodes;
+	CUgraphNode node;
+	CUgraph graph;
+	size_t count;
+
+	ASSERT_OK(cuStreamBeginCapture(self->free, GLOBAL));
+	for (size_t i = 0; i < 100; i++) {
+		ASSERT_OK(cuStreamGetCaptureInfo(self->free, &state, NULL, &graph, NULL, NULL,
+						 NULL));
+		ASSERT_OK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+		ASSERT_OK(cuStreamUpdateCaptureDependencies(self->free, &node, NULL, 1,
+							    CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+		ASSERT_OK(cuStreamGetCaptureInfo(self->free, &state, NULL, NULL, &nodes, NULL,
+						 &count));
+		ASSERT_OK(cuStreamUpdateCaptureDependencies(self->free, (CUgraphNode *)nodes, NULL,
+							    count, i % 2));
+		ASSERT_OK(cuStreamGetCaptureInfo(self->free, &state, NULL, NULL, &nodes, NULL,
+						 &count));
+		EXPECT_EQ(i + 1, count);
+		EXPECT_EQ(node, nodes[i]);
+	}
+	ASSERT_OK(cuStreamEndCapture(self->free, &graph));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
 TEST_HARNESS_MAIN

@@ -344,6 +344,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
 static CUresult capture_change(struct branch *branch, const CUgraphNode *nodes,
 			       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
 {
+	struct branch changed = {};
 	CUresult result;
 
 	if (!branch)
@@ -353,14 +354,20 @@ static CUresult capture_change(struct branch *branch, const CUgraphNode *nodes,
 	if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
 		return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 	result = check_nodes(branch->capture->graph, nodes, edges, count);
-	/* reserve first: on failure the branch stays unchanged */
+	/* in a new array: @nodes may be in the old one, which cuStreamGetCaptureInfo() has given */
+	if (result == CUDA_SUCCESS && flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+		result = branch_join(&changed, branch->nodes, branch->count);
 	if (result == CUDA_SUCCESS)
-		result = branch_reserve(branch, branch->count + count);
-	if (result != CUDA_SUCCESS)
+		result = branch_join(&changed, nodes, count);
+	if (result != CUDA_SUCCESS) {
+		free(changed.nodes);
 		return result;
-	if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-		branch->count = 0;
-	return branch_join(branch, nodes, count);
+	}
+	free(branch->nodes);
+	branch->nodes = changed.nodes;
+	branch->count = changed.count;
+	branch->room = changed.room;
+	return CUDA_SUCCESS;
 }
 
 static CUresult capture_update(CUstream handle, const CUgraphNode *nodes,
