@@ -58,6 +58,7 @@ CUresult graph_new(struct graph **graph)
 	if ((*graph)->handle)
 		return CUDA_SUCCESS;
 	free(*graph);
+	*graph = NULL;
 	return fail(CUDA_ERROR_OUT_OF_MEMORY, "too many graphs");
 }
 

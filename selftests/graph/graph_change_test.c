@@ -337,6 +337,25 @@ TEST_F(stream, bad_nodes)
 	EXPECT_OK(cuGraphDestroy(other));
 }
 
+/* A node with more graphs than there can be is refused, and leaves none behind. */
+TEST_F(stream, too_many_graphs)
+{
+	CUgraph graph = graph_new(), other = graph_new();
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+		.conditional = { .type = CU_GRAPH_COND_TYPE_SWITCH, .size = (1 << 20) - 1 },
+	};
+	CUgraphNode node;
+
+	ASSERT_OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, NULL, 0, 0));
+	EXPECT_CU_REASON(CUDA_ERROR_OUT_OF_MEMORY,
+			 cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), "too many graphs");
+	EXPECT_EQ(0, nodes_of(graph));
+	EXPECT_OK(cuGraphDestroy(graph_new()));
+	EXPECT_OK(cuGraphDestroy(other));
+	EXPECT_OK(cuGraphDestroy(graph));
+}
+
 /* ---- threads ---- */
 
 struct shared {
