@@ -235,6 +235,8 @@ void race_look(struct fiber *fiber, const struct access *access, uint64_t at);
 
 /* system.c */
 void counts_tell(struct runner *runner, const struct ptx_run_host *host);
+
+/* heap.c */
 bool heap_has(uint64_t address);
 void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed);
 

@@ -14,7 +14,8 @@
  *   barrier.c	barriers of blocks and clusters
  *   warp.c	operations of a warp's lanes
  *   cuts.c	blocks of kernels that are cut into loops over threads: which loop runs next
- *   system.c	printf, malloc, assert, traps
+ *   system.c	printf, assert, traps
+ *   heap.c	malloc
  *   reach.c	MEMCAST_PTX_CHECK: may a thread access what it accesses?
  *   race.c	and does another thread of the block access it at the same time?
  */

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The heap of kernels' malloc(): an arena that is never given back, so that a pointer to memory that
+ * was freed can be told. What is known of its blocks is elsewhere, as a kernel may store beyond its
+ * own. Free blocks of each size, a power of two, are in a list.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "inside.h"
+
+#define HEAP_BYTES	(1UL << 36)	/* addresses; a launch's limit is what counts */
+#define CLASSES		40
+#define UNIT		32UL
+#define BEFORE		16U		/* bytes in front of what malloc() gives */
+
+struct chunk {
+	union {
+		uint64_t bytes;		/* that were asked for */
+		uint32_t next;		/* that is free, by its number; 0: none */
+	};
+	uint32_t start;			/* in units */
+	uint16_t size_class;
+	bool live;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
+static char *heap;
+static size_t used, live;
+static struct chunk *chunks;		/* by their start; the first one is nobody's */
+static uint32_t count, room, first_free[CLASSES];
+
+static uint32_t class_of(uint64_t bytes)
+{
+	uint32_t size_class = 5;
+
+	while ((1UL << size_class) < bytes + BEFORE)
+		size_class++;
+	return size_class;
+}
+
+/* With the lock held. Return: the number of a new chunk; 0: there is no memory */
+static uint32_t chunk_new(uint32_t size_class)
+{
+	if (count == room) {
+		struct chunk *more = realloc(chunks, (2 * room + 1024) * sizeof(*more));
+
+		if (!more)
+			return 0;
+		chunks = more;
+		room = 2 * room + 1024;
+	}
+	if (!count) {
+		chunks[count++] = (struct chunk) {};
+		used = UNIT;
+	}
+	if (!heap) {
+		heap = mmap(NULL, HEAP_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (heap == MAP_FAILED)
+			heap = NULL;
+	}
+	if (!heap || used + (1UL << size_class) > HEAP_BYTES)
+		return 0;
+	chunks[count] = (struct chunk) { .start = used / UNIT, .size_class = size_class };
+	used += 1UL << size_class;
+	return count++;
+}
+
+void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
+{
+	uint64_t limit = thread->block->runner->grid->launch->heap_limit;
+	uint32_t size_class, number = 0;
+	char *memory = NULL;
+
+	if (bytes > limit || bytes > HEAP_BYTES - BEFORE)
+		return NULL;
+	size_class = class_of(bytes);
+	pthread_mutex_lock(&lock);
+	if (live + (1UL << size_class) <= limit) {
+		number = first_free[size_class];
+		if (number)
+			first_free[size_class] = chunks[number].next;
+		else
+			number = chunk_new(size_class);
+	}
+	if (number) {
+		live += 1UL << size_class;
+		chunks[number].live = true;
+		chunks[number].bytes = bytes;
+		memory = heap + chunks[number].start * UNIT + BEFORE;
+	}
+	pthread_mutex_unlock(&lock);
+	return memory;
+}
+
+/* Is an address in the heap, or where it may grow? */
+bool heap_has(uint64_t address)
+{
+	uint64_t start = (uintptr_t)__atomic_load_n(&heap, __ATOMIC_RELAXED);
+
+	return start && address - start < HEAP_BYTES;
+}
+
+/* With the lock held, of an address that the heap has: chunks lie one behind the other. */
+static struct chunk *chunk_at(uint64_t address)
+{
+	uint32_t low = 0, high = count, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (chunks[middle].start * UNIT <= address - (uintptr_t)heap)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &chunks[low];
+}
+
+/* Finds the block, live or free, with an address of the heap. */
+void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed)
+{
+	const struct chunk *chunk;
+
+	pthread_mutex_lock(&lock);
+	chunk = chunk_at(address);
+	*start = (uintptr_t)heap + chunk->start * UNIT + BEFORE;
+	*bytes = chunk->bytes;
+	*freed = chunk != chunks && !chunk->live;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Memory that is not of the heap is let be, as on hardware. */
+void ptx_run_free(struct ptx_thread *thread, void *memory)
+{
+	struct chunk *chunk;
+	bool twice = false;
+
+	if (!heap_has((uintptr_t)memory))
+		return;
+	pthread_mutex_lock(&lock);
+	chunk = chunk_at((uintptr_t)memory);
+	if (chunk != chunks && (char *)memory == heap + chunk->start * UNIT + BEFORE) {
+		twice = !chunk->live;
+		if (chunk->live) {
+			chunk->live = false;
+			chunk->next = first_free[chunk->size_class];
+			first_free[chunk->size_class] = chunk - chunks;
+			live -= 1UL << chunk->size_class;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (twice)
+		run_fail(fiber_of(thread), RESULT_LAUNCH_FAILED, "free() of memory that was freed");
+}
