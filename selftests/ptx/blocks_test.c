@@ -32,8 +32,11 @@ static __thread ptx_catcher *catcher;
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
+	ptx_catcher *chosen = catcher;
+
 	(void)context;
-	catcher(number, (uintptr_t)info->si_addr, 0, 0, true);
+	catcher = NULL;			/* it gets one, as of libcuda.so.1 */
+	chosen(number, (uintptr_t)info->si_addr, 0, 0, true);
 }
 
 static void set_catcher(ptx_catcher *caught)
@@ -377,6 +380,32 @@ TEST(faults)
 		EXPECT_NE(NULL, strstr(outcome.reason, bad[i].says)) TH_LOG("it said: %s",
 									     outcome.reason);
 	}
+}
+
+/* Threads have looked at a word whose memory goes. */
+static void lose(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+
+	thread->looked_at = (uintptr_t)words->word | 4UL << PTX_LOOKED_SHIFT;
+	ptx_run_poll(thread);
+	ptx_run_bar_sync(thread, 0, 0);
+	if (!thread->tid[0])
+		munmap(words->word, 4096);
+	ptx_run_bar_sync(thread, 0, 0);
+	ptx_run_poll(thread);
+}
+
+TEST(a_word_that_is_gone)
+{
+	static const struct ptx_kernel kernel = {
+		.thread = lose, .name = "lose", .frame = 512, .waits = true,
+	};
+	struct words words = { mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+
+	ASSERT_NE(MAP_FAILED, (void *)words.word);
+	EXPECT_RAN(run(kernel, 1, 3, &words));
 }
 
 static void heap(struct ptx_thread *thread, const void *parameters)

@@ -20,12 +20,14 @@ static void set_catcher(ptx_catcher *new)
 static void on_fault(int signal_number, siginfo_t *info, void *at)
 {
 	const ucontext_t *context = at;
+	ptx_catcher *chosen = catcher;
 
-	if (!catcher)
+	catcher = NULL;			/* it gets one, as of libcuda.so.1 */
+	if (!chosen)
 		signal(signal_number, SIG_DFL);
 	else
-		catcher(signal_number, (uintptr_t)info->si_addr, fault_instruction(context),
-			fault_stack_pointer(context), fault_writes(context));
+		chosen(signal_number, (uintptr_t)info->si_addr, fault_instruction(context),
+		       fault_stack_pointer(context), fault_writes(context));
 }
 
 static void catch_faults(void)

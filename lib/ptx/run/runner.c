@@ -322,8 +322,11 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 /* The signal handler calls this in the thread that runs the block. */
 static void caught(int number, uintptr_t address, uintptr_t rip, uintptr_t rsp, bool store)
 {
-	if (here->peeks)
+	if (here->peeks) {
+		/* the host calls a catcher once */
+		here->grid->launch->host->catch(caught);
 		siglongjmp(here->peek_back, 1);
+	}
 	here->signal = number;
 	here->address = address;
 	here->rip = rip;
