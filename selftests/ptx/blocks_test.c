@@ -408,6 +408,29 @@ TEST(a_word_that_is_gone)
 	EXPECT_RAN(run(kernel, 1, 3, &words));
 }
 
+/* Each thread adds to what earlier blocks have left in shared memory. */
+static void add_to_shared(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+
+	words->word[0] = ++*(uint32_t *)(thread->shared + PTX_SHARED_FIRST);
+}
+
+/* A runner keeps the memory of the blocks that it had last. */
+TEST(memory_of_the_last_blocks)
+{
+	static const struct ptx_kernel kernel = {
+		.thread = add_to_shared, .name = "add_to_shared", .frame = 512, .waits = true,
+	};
+	static atomic_uint word[1];
+	struct words words = { word };
+
+	for (uint32_t threads = 32; threads <= 512; threads += 32)
+		EXPECT_RAN(run(kernel, 1, threads, &words));
+	EXPECT_RAN(run(kernel, 1, 512, &words));
+	EXPECT_EQ(2 * 512, (int)word[0]);
+}
+
 static void heap(struct ptx_thread *thread, const void *parameters)
 {
 	const struct words *words = parameters;

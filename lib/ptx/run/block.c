@@ -99,7 +99,6 @@ static struct cluster *cluster_take(struct runner *runner, const struct ptx_grid
 		    (found->serial || found->threads >= grid->threads) &&
 		    found->stack_each >= grid->stack_each) {
 			*link = found->next;
-			runner->spares--;
 			return found;
 		}
 	return cluster_new(grid);

@@ -26,7 +26,6 @@ static void spares_free(struct runner *runner)
 		runner->spare = cluster->next;
 		cluster_free(cluster);
 	}
-	runner->spares = 0;
 }
 
 static void runner_end(void *data)
@@ -213,14 +212,16 @@ static bool block_round(struct runner *runner, struct ptx_block *block)
 
 static void cluster_finish(struct runner *runner, struct cluster *cluster)
 {
+	struct cluster **last = &runner->spare;
+
 	runner->grid->running--;
-	if (runner->spares == SPARES_MOST) {
-		cluster_free(cluster);
-		return;
-	}
 	cluster->next = runner->spare;
 	runner->spare = cluster;
-	runner->spares++;
+	for (int i = 0; *last && i < SPARES_MOST; i++)
+		last = &(*last)->next;
+	/* the one that has served nobody for longest */
+	cluster_free(*last);
+	*last = NULL;
 }
 
 /* Gives all threads of a cluster a turn. Return: did one do more than poll? */
