@@ -293,6 +293,22 @@ static void large(const char *name, const char *head, const char *part, size_t c
 	free(text);
 }
 
+/* Each of 40 functions calls all before it: there are 2^39 ways to the first one. */
+static void many_ways(void)
+{
+	static char text[40000] = HEAD;
+	char *end = text + strlen(text);
+	struct ptx_log log = {};
+
+	for (int i = 0; i < 40; i++) {
+		end += sprintf(end, i < 39 ? ".func f%d() { " : ".visible .entry k() { ", i);
+		for (int j = 0; j < i; j++)
+			end += sprintf(end, "call f%d; ", j);
+		end += sprintf(end, "ret; }\n");
+	}
+	told("many_ways", !any(text, end - text, &log), log.text);
+}
+
 /* Metadata of mma.sp are a register, and which lanes have them is a number: else no load. */
 static void sparse(void)
 {
@@ -572,6 +588,7 @@ int main(int argc, char **argv)
 	large("many_statements", HEAD ".visible .entry j() { .reg .b32 a; ", "add.u32 a, a, 1; ",
 	      1 << 19,
 	      "ret; \n", INVALID_PTX);
+	many_ways();
 	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ",
 	      3,
 	      "ret; }\n", 0);

@@ -41,7 +41,7 @@ struct facts {
 	uint32_t shared_bytes, shared_align, shared_base;
 	struct function **callees;
 	uint32_t callees_count, callees_room;
-	uint32_t own_frame;
+	uint32_t own_frame, frame;	/* frame: with the deepest that it calls */
 	uint32_t number;		/* of the function, of all that the texts name */
 	struct root *root, *windows_root;	/* once it has been compiled; for windows */
 };

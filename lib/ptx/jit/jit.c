@@ -345,7 +345,6 @@ static bool show(const struct making *making, LLVMModuleRef module, LLVMTargetMa
 	char about[200];
 
 	if (good) {
-		root->kernel.frame = root->kernel.deep ? 0 : root_frame(root->function);
 		snprintf(about, sizeof(about), "%s, %u bytes of stack%s, for %s",
 			 !root->function->kernel ? "a function that is called" :
 			 root->kernel.waits ? "a stack for each thread" : "loops over threads",

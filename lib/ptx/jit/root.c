@@ -45,13 +45,20 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	facts->walking = false;
 }
 
+static void forget_seen(struct ptx_code *code)
+{
+	for (uint32_t u = 0; u < code->units_count; u++)
+		for (struct function *one = code->units[u].functions; one; one = one->next) {
+			facts_of(one)->seen = false;
+			facts_of(one)->frame = 0;
+		}
+}
+
 static struct reach reach_of(struct ptx_code *code, struct function *function)
 {
 	struct reach reach = {};
 
-	for (uint32_t u = 0; u < code->units_count; u++)
-		for (struct function *one = code->units[u].functions; one; one = one->next)
-			facts_of(one)->seen = false;
+	forget_seen(code);
 	look(function, &reach, 0);
 	return reach;
 }
@@ -61,20 +68,22 @@ static uint32_t frame_of(struct function *function, uint32_t depth)
 	struct facts *facts = facts_of(function);
 	uint32_t deepest = 0;
 
-	if (depth > 1000)
-		return 0;
+	if (facts->seen || depth > 2000)
+		return facts->frame;
+	facts->seen = true;
 	for (uint32_t i = 0; i < facts->callees_count; i++) {
 		uint32_t frame = frame_of(facts->callees[i], depth + 1);
 
 		if (frame > deepest)
 			deepest = frame;
 	}
-	return facts->own_frame + deepest;
+	return facts->frame = facts->own_frame + deepest;
 }
 
 /* The deepest stack: the frames of the function and of the deepest that it calls */
 uint32_t root_frame(struct function *function)
 {
+	forget_seen(facts_of(function)->slot.owner);
 	return frame_of(function, 0);
 }
 
