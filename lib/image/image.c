@@ -75,9 +75,13 @@ CUresult image_add_text(struct image *image, const char *text, size_t bytes)
 
 static int compare_kernels(const void *one, const void *other, void *kernels)
 {
+	uint32_t i = *(const uint32_t *)one, j = *(const uint32_t *)other;
 	const struct code *code = kernels;
+	int order = strcmp(code[i].name, code[j].name);
 
-	return strcmp(code[*(const uint32_t *)one].name, code[*(const uint32_t *)other].name);
+	if (!order)
+		order = code[i].is_weak - code[j].is_weak;
+	return order ? order : i < j ? -1 : 1;
 }
 
 static int image_compare_names(const void *one, const void *other)
@@ -129,17 +133,16 @@ const struct code *image_kernel(const struct image *image, const char *name)
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
-		const struct code *code = &image->kernels[image->by_name[middle]];
-		int order = strcmp(name, code->name);
 
-		if (!order)
-			return code;
-		if (order < 0)
-			high = middle;
-		else
+		if (strcmp(image->kernels[image->by_name[middle]].name, name) < 0)
 			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	if (low == image->kernels_count ||
+	    strcmp(image->kernels[image->by_name[low]].name, name))
+		return NULL;
+	return &image->kernels[image->by_name[low]];
 }
 
 const struct variable *image_variable(const struct image *image, const char *name)

@@ -39,6 +39,7 @@ struct code {
 	uint32_t max_threads;		/* of a block */
 	uint32_t block[3];		/* threads that a block must have; 0: any */
 	uint32_t cluster[3];		/* blocks that a cluster must have; 0: any */
+	bool is_weak;			/* one of another text comes first */
 };
 
 struct variable {

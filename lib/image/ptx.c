@@ -322,6 +322,7 @@ static CUresult function(struct reader *reader, bool kernel)
 	new.name = image_keep_name(reader->image, name.at, name.length);
 	if (!code || !new.name)
 		return image_no_memory();
+	new.is_weak = reader->is_weak;
 	new.shared = body.shared;
 	new.local = body.local;
 	*code = new;
@@ -334,9 +335,11 @@ CUresult ptx_outermost(struct reader *reader)
 	bool external = false;
 
 	reader->is_private = true;
+	reader->is_weak = false;
 	while (ptx_is(reader, ".visible") || ptx_is(reader, ".extern") ||
 	       ptx_is(reader, ".weak") || ptx_is(reader, ".common")) {
 		external |= ptx_is(reader, ".extern");
+		reader->is_weak |= ptx_is(reader, ".weak");
 		reader->is_private = false;
 		ptx_next(reader);
 	}

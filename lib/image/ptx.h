@@ -38,6 +38,7 @@ struct reader {
 	struct word word;	/* the current word */
 	struct image *image;
 	bool is_private;		/* the statement's names are the text's own */
+	bool is_weak;			/* they give way to those of other texts */
 	struct complaint *complaint;
 	struct functions {
 		struct function_seen {

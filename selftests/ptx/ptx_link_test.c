@@ -214,6 +214,39 @@ TEST_F(ptx, links_private_names)
 	ASSERT_OK(cuModuleUnload(linked));
 }
 
+/* Of two kernels, the one that is not weak counts, and its parameters, wherever it is. */
+TEST_F(ptx, links_weak_kernels)
+{
+	static const char *const parts[] = {
+		HEAD ".weak .entry k(.param .u64 to) { .reg .b64 %d;\n"
+		"ld.param.u64 %d, [to]; st.global.u32 [%d], 1; ret; }\n",
+		HEAD ".visible .entry k(.param .u64 to, .param .u32 v) { .reg .b64 %d; .reg .b32 %r;\n"
+		"ld.param.u64 %d, [to]; ld.param.u32 %r, [v]; st.global.u32 [%d], %r; ret; }\n",
+	};
+
+	load(kernels);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t value = 7 + i;
+		CUlinkState state;
+		CUmodule linked;
+		void *image;
+
+		ASSERT_OK(cuLinkCreate(0, NULL, NULL, &state));
+		for (uint32_t j = 0; j < 2; j++)
+			ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)parts[j == i],
+						strlen(parts[j == i]) + 1, "part", 0, NULL,
+						NULL));
+		ASSERT_OK(cuLinkComplete(state, &image, NULL));
+		ASSERT_OK(cuModuleLoadData(&linked, image));
+		ASSERT_OK(cuLinkDestroy(state));
+		ASSERT_OK(launch(linked, self->stream, "k", 1, 1,
+				 (void *[]) { &self->memory, &value }));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+		EXPECT_EQ(value, *(uint32_t *)self->memory);
+		ASSERT_OK(cuModuleUnload(linked));
+	}
+}
+
 /* The error log has what is wrong with the second part, although the first one was written, too. */
 TEST_F(ptx, links_say_why_not)
 {

@@ -208,6 +208,8 @@ static struct function *kernel_of(struct ptx_code *code, const char *name)
 	for (uint32_t u = 0; u < code->units_count; u++) {
 		struct symbol *symbol = scope_find_here(code->units[u].scope, name, strlen(name));
 
+		/* one that is weak gives way to another text's */
+		symbol = symbol ? code_resolve(code, symbol) : NULL;
 		if (symbol && symbol->kind == SYMBOL_FUNCTION && symbol->function->kernel &&
 		    symbol->function->defined)
 			return symbol->function;
