@@ -65,6 +65,8 @@ static void arrive(struct fiber *fiber, uint32_t id, uint32_t count, bool waits)
 	if (waits) {
 		fiber->state = FIBER_WAITS;
 		queue_add(&barrier->waiting, fiber);
+	} else {
+		ptx_run_order(&fiber->at, PTX_ORDER_RELEASE);
 	}
 	open_if_complete(block, id);
 	if (waits)
@@ -116,6 +118,7 @@ void ptx_run_cluster_arrive(struct ptx_thread *thread)
 	fiber_of(thread)->cluster_phase = cluster->phase;
 	fiber_of(thread)->arrived = true;
 	cluster->arrived++;
+	ptx_run_order(thread, PTX_ORDER_RELEASE);
 	open_cluster(cluster);
 }
 
