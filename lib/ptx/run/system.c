@@ -173,7 +173,7 @@ static const char *read_conversion(struct text *text, const char *at, char *part
 			int number;
 
 			memcpy(&number, next_value(&text->values, 4), 4);
-			if (*length + 12 < room)
+			if (*length + 16 < room)
 				*length += sprintf(part + *length, "%d", number);
 			continue;
 		}
