@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Graphs that are built by hand, and launched. */
+#include <stdatomic.h>
 #include "graph_fixture.h"
 #include "reason.h"
 
@@ -295,6 +296,40 @@ TEST_F(stream, what_fails_ends_the_launch)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(event));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(instance, self->first));
+	EXPECT_EQ(0, calls);
+}
+
+struct gate {
+	atomic_bool entered, open;
+};
+
+static void pass(void *data)
+{
+	struct gate *gate = data;
+
+	gate->entered = true;
+	while (!gate->open)
+		usleep(1000);
+}
+
+/* A failure of another stream's work ends a launch under way behind the node that runs. */
+TEST_F(stream, what_fails_elsewhere_ends_the_launch)
+{
+	volatile uint32_t *gone = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	static struct gate gate;
+	static int calls;
+	CUgraph graph = graph_new();
+
+	add_call(graph, add_call(graph, NULL, pass, &gate), add_one, &calls);
+	HOLD(self->free);
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(gone), 1, 1, self->free));
+	ASSERT_OK(cuMemUnmap(ADDRESS(gone), CHUNK));
+	ASSERT_OK(cuGraphLaunch(instance_of(graph), self->first));
+	ASSERT_TRUE(comes_true(gate.entered));
+	LET_GO();
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->free));
+	gate.open = true;
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
 	EXPECT_EQ(0, calls);
 }
 

@@ -9,10 +9,19 @@
 
 static CUresult do_step(const struct step *step, struct stream *stream);
 
-/* A failure in the context, its end, or the end of the process ends what waits, and loops. */
-static CUresult may_go_on(const struct stream *stream)
+/* No step begins after a failure in the context, or its end. */
+static CUresult may_begin(const struct stream *stream)
 {
 	CUresult result = stream->set->error;
+
+	return result == CUDA_SUCCESS ? result :
+		fail(result, "the context has failed or ended during a launch of a graph");
+}
+
+/* That, or the end of the process, ends what waits, and loops. */
+static CUresult may_go_on(const struct stream *stream)
+{
+	CUresult result = may_begin(stream);
 
 	return result == CUDA_SUCCESS ? library_ready() : result;
 }
@@ -22,8 +31,11 @@ static CUresult do_body(const struct plan *plan, struct stream *stream)
 {
 	CUresult result = CUDA_SUCCESS;
 
-	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++)
-		result = do_step(&plan->steps[plan->order[i]], stream);
+	for (uint32_t i = 0; i < plan->count && result == CUDA_SUCCESS; i++) {
+		result = may_begin(stream);
+		if (result == CUDA_SUCCESS)
+			result = do_step(&plan->steps[plan->order[i]], stream);
+	}
 	return result;
 }
 
@@ -83,9 +95,11 @@ static CUresult try_step(struct launch *launch, struct stream *stream, uint32_t 
 	const struct step *step = &launch->plan->steps[number];
 	uint32_t *at = launch->progress ? &launch->progress[number].at : NULL;
 	uint32_t before = at ? *at : 0;
-	CUresult unused, result;
+	CUresult unused, result = may_begin(stream);
 
 	*done = true;
+	if (result != CUDA_SUCCESS)
+		return result;
 	switch (step->params.type) {
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		result = memops_try(step->memops, step->memops_device, at, done);
