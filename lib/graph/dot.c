@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "graph.h"
+#include "launch/node.h"
 
 static const char *const type_names[] = {
+	[CU_GRAPH_NODE_TYPE_KERNEL] = "KERNEL",
 	[CU_GRAPH_NODE_TYPE_MEMCPY] = "MEMCPY",
 	[CU_GRAPH_NODE_TYPE_MEMSET] = "MEMSET",
 	[CU_GRAPH_NODE_TYPE_HOST] = "HOST",
@@ -26,6 +28,12 @@ static void print_params(FILE *out, const CUgraphNodeParams *params)
 	const CUDA_MEMCPY3D *copy = &params->memcpy.copyParams;
 
 	switch (params->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		fprintf(out, "\\n%s\\n%u x %u x %u blocks of %u x %u x %u threads",
+			kernel_node_name(params), params->kernel.gridDimX, params->kernel.gridDimY,
+			params->kernel.gridDimZ, params->kernel.blockDimX, params->kernel.blockDimY,
+			params->kernel.blockDimZ);
+		break;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 		fprintf(out, "\\nto %#llx, from %#llx\\n%zu x %zu x %zu bytes",
 			copy->dstMemoryType == CU_MEMORYTYPE_HOST ?

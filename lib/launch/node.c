@@ -148,6 +148,11 @@ CUresult kernel_node_run(const CUgraphNodeParams *params)
 	return invocation_run(own(params));
 }
 
+const char *kernel_node_name(const CUgraphNodeParams *params)
+{
+	return own(params)->code->name;
+}
+
 /*
  * Attributes of a node. Those that change the launch are also set in the invocation; the others
  * are only kept and read back.

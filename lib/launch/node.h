@@ -17,6 +17,7 @@ CUresult kernel_node_keep(CUgraphNodeParams *to, const CUgraphNodeParams *from,
 			  const CUgraphNodeParams *node);
 void kernel_node_free(CUgraphNodeParams *params);
 CUresult kernel_node_run(const CUgraphNodeParams *params);
+const char *kernel_node_name(const CUgraphNodeParams *params);
 
 /* attributes of a node, whose parameters are the library's own copy */
 CUresult node_attribute(const CUgraphNodeParams *params, int number,

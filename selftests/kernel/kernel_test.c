@@ -430,6 +430,29 @@ TEST_F(kernel, multimem)
 	ASSERT_OK(cuGraphDestroy(graph));
 }
 
+TEST_F(kernel, graph_as_text)
+{
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &(uint32_t) { 3 } },
+	};
+	int file = memfd_create("text", MFD_CLOEXEC);
+	char path[32], text[512] = "";
+	CUgraphNode node;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	ASSERT_OK(cuGraphDebugDotPrint(graph, path, CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE));
+	ASSERT_LT(0, pread(file, text, sizeof(text) - 1, 0));
+	EXPECT_NE(NULL, strstr(text, "\"KERNEL\\nfill\\n2 x 1 x 1 blocks of 4 x 1 x 1 threads\""));
+	EXPECT_OK(cuGraphDestroy(graph));
+	close(file);
+}
+
 /*
  * A node's function and parameters may change; a fault of a kernel in a graph is reported as well.
  */
