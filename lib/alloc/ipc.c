@@ -285,7 +285,8 @@ DEFINE_WHOLE_CALL(cuIpcCloseMemHandle, (CUdeviceptr address), address)
 	if (!last)
 		return result;
 	result = streams_wait(last->context);
-	heap_free(address, 0);
+	if (!has_ended(last))
+		heap_free(address, 0);
 	free(last);
 	return result;
 }
