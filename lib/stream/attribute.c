@@ -4,22 +4,7 @@
  * own, is seen elsewhere. Which of them a stream has, and which values are bad, is from CUDA's
  * documentation.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "stream.h"
-
-struct stream_attributes {
-	CUaccessPolicyWindow window;
-	CUsynchronizationPolicy policy;
-	CUlaunchMemSyncDomainMap map;
-	CUlaunchMemSyncDomain domain;
-};
-
-static const struct stream_attributes initial = {
-	.policy = CU_SYNC_POLICY_AUTO,
-	.map = { .default_ = 0, .remote = 1 },
-};
 
 static CUresult bad(const char *what)
 {
@@ -66,24 +51,11 @@ static CUresult check(int number, const CUlaunchAttributeValue *value, CUdevice 
 	}
 }
 
-/* With the stream's lock held. NULL: no memory */
-static struct stream_attributes *own(struct stream *stream)
+/* With the stream's lock held */
+static void attribute_store(struct stream *stream, int number, const CUlaunchAttributeValue *value)
 {
-	if (!stream->attributes) {
-		stream->attributes = malloc(sizeof(*stream->attributes));
-		if (stream->attributes)
-			*stream->attributes = initial;
-	}
-	return stream->attributes;
-}
+	struct stream_attributes *to = &stream->attributes;
 
-static CUresult attribute_store(struct stream *stream, int number,
-				const CUlaunchAttributeValue *value)
-{
-	struct stream_attributes *to = own(stream);
-
-	if (!to)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for attributes of a stream");
 	switch (number) {
 	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
 		to->window = value->accessPolicyWindow;
@@ -101,7 +73,6 @@ static CUresult attribute_store(struct stream *stream, int number,
 		to->domain = value->memSyncDomain;
 		break;
 	}
-	return CUDA_SUCCESS;
 }
 
 static CUresult attribute_set(CUstream handle, int number, const CUlaunchAttributeValue *value)
@@ -114,7 +85,7 @@ static CUresult attribute_set(CUstream handle, int number, const CUlaunchAttribu
 	result = value ? check(number, value, (CUdevice)stream->set->device) : bad("NULL value");
 	if (result == CUDA_SUCCESS) {
 		pthread_mutex_lock(&stream->lock);
-		result = attribute_store(stream, number, value);
+		attribute_store(stream, number, value);
 		pthread_mutex_unlock(&stream->lock);
 	}
 	stream_put(stream);
@@ -130,7 +101,7 @@ CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute,
 static CUresult attribute_load(const struct stream *stream, int number,
 			       CUlaunchAttributeValue *value)
 {
-	const struct stream_attributes *from = stream->attributes ? stream->attributes : &initial;
+	const struct stream_attributes *from = &stream->attributes;
 	CUlaunchAttributeValue found = {};
 
 	switch (number) {
@@ -176,22 +147,17 @@ CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstrea
 }
 
 /* Locks one stream after the other: an attribute that changes meanwhile counts, or does not. */
-static CUresult copy_between(struct stream *to, struct stream *from)
+static void copy_between(struct stream *to, struct stream *from)
 {
-	struct stream_attributes copy, *own_copy;
+	struct stream_attributes copy;
 
 	pthread_mutex_lock(&from->lock);
-	copy = from->attributes ? *from->attributes : initial;
+	copy = from->attributes;
 	pthread_mutex_unlock(&from->lock);
 	pthread_mutex_lock(&to->lock);
-	own_copy = own(to);
-	if (own_copy) {
-		*own_copy = copy;
-		to->priority = from->priority;
-	}
+	to->attributes = copy;
+	to->priority = from->priority;
 	pthread_mutex_unlock(&to->lock);
-	return own_copy ? CUDA_SUCCESS :
-		fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for attributes of a stream");
 }
 
 DEFINE_WHOLE_CALL(cuStreamCopyAttributes, (CUstream to, CUstream from), to, from)
@@ -203,8 +169,10 @@ DEFINE_WHOLE_CALL(cuStreamCopyAttributes, (CUstream to, CUstream from), to, from
 		return result;
 	result = stream_get(from, &source);
 	if (result == CUDA_SUCCESS) {
-		result = target->set->context == source->set->context ?
-			copy_between(target, source) : bad("the streams have two contexts");
+		if (target->set->context == source->set->context)
+			copy_between(target, source);
+		else
+			result = bad("the streams have two contexts");
 		stream_put(source);
 	}
 	stream_put(target);

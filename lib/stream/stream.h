@@ -32,7 +32,6 @@
 #include "context/context.h"
 
 struct stream;
-struct stream_attributes;
 struct branch;
 
 /* The streams of one context. */
@@ -66,6 +65,14 @@ struct work {
 	CUresult (*run)(struct work *work, struct stream *stream, CUresult error);
 };
 
+/* attribute.c: kept and read back */
+struct stream_attributes {
+	CUaccessPolicyWindow window;
+	CUsynchronizationPolicy policy;
+	CUlaunchMemSyncDomainMap map;
+	CUlaunchMemSyncDomain domain;
+};
+
 struct stream {
 	struct stream *next, **link;	/* in its set */
 	struct stream *next_busy, **link_busy;	/* in the set's list, if @busy */
@@ -86,7 +93,7 @@ struct stream {
 	pthread_cond_t changed;
 	pthread_cond_t *sleeps_at;	/* its thread does, in a piece of work; or NULL */
 	struct work *first, **last;
-	struct stream_attributes *attributes; /* attribute.c; NULL: as they begin */
+	struct stream_attributes attributes;
 	uint64_t queued, done;		/* numbers of the work queued and done so far */
 	bool has_worker;
 	bool ended;			/* takes no more work */

@@ -26,6 +26,8 @@ struct stream *stream_alloc(struct stream_set *set, unsigned int flags)
 	stream->id = ids++;
 	stream->flags = flags;
 	stream->references = 1;
+	stream->attributes = (struct stream_attributes) { .policy = CU_SYNC_POLICY_AUTO,
+							  .map = { .remote = 1 } };
 	stream->last = &stream->first;
 	pthread_mutex_init(&stream->lock, NULL);
 	pthread_cond_init(&stream->changed, NULL);
@@ -45,7 +47,6 @@ void stream_put(struct stream *stream)
 	pthread_cond_destroy(&stream->changed);
 	pthread_mutex_destroy(&stream->lock);
 	set_put(stream->set);
-	free(stream->attributes);
 	free(stream);
 }
 
