@@ -83,6 +83,30 @@ TEST_F(stream, nesting_has_a_limit)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
+TEST_F(stream, graphs_that_cannot_move)
+{
+	CUgraph inner = graph_new(), outer = graph_new(), third = graph_new();
+	CUgraphNode node;
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_GRAPH,
+		.graph = { inner, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE },
+	};
+#define NO_MOVE(to, what, reason)							\
+	EXPECT_REASON((params.graph.graph = what,					\
+		       cuGraphAddNode(&node, to, NULL, NULL, 0, &params)), reason)
+
+	ASSERT_OK(cuGraphAddNode(&node, outer, NULL, NULL, 0, &params));
+	NO_MOVE(third, inner, "the graph is in another");
+	NO_MOVE(inner, outer, "the graph is in another");
+	ASSERT_OK(cuStreamBeginCaptureToGraph(self->free, third, NULL, NULL, 0,
+					      CU_STREAM_CAPTURE_MODE_RELAXED));
+	NO_MOVE(outer, third, "the graph is in another, or a stream is captured");
+	ASSERT_OK(cuStreamEndCapture(self->free, NULL));
+	params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE + 1;
+	NO_MOVE(outer, third, "no such ownership");
+	EXPECT_EQ(1, nodes_of(outer));
+}
+
 /* ---- changes ---- */
 
 TEST_F(stream, changes_are_for_later_launches)
@@ -174,6 +198,37 @@ TEST_F(stream, updates_that_do_not_fit)
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphDestroy(graph));
 	EXPECT_OK(cuGraphDestroy(other));
+}
+
+TEST_F(stream, nodes_of_instances_that_stay)
+{
+	CUstreamBatchMemOpParams write[2] = { [0 ... 1] = { .writeValue = {
+		.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = AT(32), .value = 1 } } };
+	CUDA_BATCH_MEM_OP_NODE_PARAMS memops = { NULL, 1, write, 0 };
+	CUDA_MEMCPY3D params = bytes_from(AT(8), AT(0), 16);
+	CUgraph graph = graph_new();
+	CUgraphNode operations, copy = add_copy(graph, NULL, AT(8), AT(0)), call;
+	CUgraphExec instance;
+	int calls = 0;
+
+	ASSERT_OK(cuGraphAddBatchMemOpNode(&operations, graph, NULL, 0, &memops));
+	call = add_call(graph, NULL, add_one, &calls);
+	instance = instance_of(graph);
+	params.srcMemoryType = CU_MEMORYTYPE_HOST;
+	params.srcHost = write;
+	EXPECT_REASON(cuGraphExecMemcpyNodeSetParams(instance, copy, &params, NULL),
+		      "a memory type cannot change");
+	memops.count = 2;
+	EXPECT_REASON(cuGraphExecBatchMemOpNodeSetParams(instance, operations, &memops),
+		      "the number of operations cannot change");
+	memops.count = 1;
+	write[0] = (CUstreamBatchMemOpParams) { .operation = CU_STREAM_MEM_OP_BARRIER };
+	EXPECT_REASON(cuGraphExecBatchMemOpNodeSetParams(instance, operations, &memops),
+		      "an operation's type cannot change");
+	EXPECT_REASON(cuGraphNodeSetEnabled(instance, call, 0), "only kernels, copies and fills");
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(1, self->at[32]);
+	EXPECT_EQ(1, calls);
 }
 
 /* Graphs, their clones and the instances of each are destroyed in any order. */

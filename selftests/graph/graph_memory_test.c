@@ -179,6 +179,12 @@ TEST_F(stream, graphs_with_memory_keep_their_shape)
 	EXPECT_REASON(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params),
 		      "no such location: type #, #");
 	params = of_device(0, 4096);
+	params.poolProps.location.type = CU_MEM_LOCATION_TYPE_HOST;
+	EXPECT_REFUSED(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params));
+	params = of_device(0, 4096);
+	params.accessDescCount = 1;
+	EXPECT_REASON(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params), "NULL pointer");
+	params = of_device(0, 4096);
 	params.poolProps.allocType = 0;
 	EXPECT_REASON(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &params),
 		      "type # is not PINNED");

@@ -110,6 +110,26 @@ TEST_F(stream, cycles_are_found)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
+TEST_F(stream, flags_of_instances)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS params = {
+		.flags = CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH };
+	CUgraph graph = graph_new();
+	cuuint64_t flags = 77;
+	CUgraphExec instance;
+
+	EXPECT_REFUSED(cuGraphInstantiateWithParams(&instance, graph, &params));
+	EXPECT_EQ((int)CUDA_GRAPH_INSTANTIATE_ERROR, (int)params.result_out);
+	params.flags = 16;
+	EXPECT_REASON(cuGraphInstantiateWithParams(&instance, graph, &params), "unknown flags");
+	EXPECT_REASON(cuGraphInstantiate(&instance, graph, 16), "flags # are not for this call");
+	ASSERT_OK(cuGraphInstantiate(&instance, graph,
+				     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+				     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
+	EXPECT_OK(cuGraphExecGetFlags(instance, &flags));
+	EXPECT_EQ(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, flags);
+}
+
 /* A query writes no more than there is room for, and NULL where there is more room. */
 TEST_F(stream, queries_keep_to_their_room)
 {
@@ -130,6 +150,8 @@ TEST_F(stream, queries_keep_to_their_room)
 	EXPECT_EQ(node[2], found[2]);
 	EXPECT_EQ(NULL, found[3]);
 	EXPECT_REASON(cuGraphNodeSetParams(node[0], NULL), "NULL pointer");
+	EXPECT_REASON(cuGraphGetEdges(graph, NULL, found, NULL, &count), "one of the outputs is");
+	EXPECT_REASON(cuGraphGetEdges(graph, found, NULL, NULL, &count), "one of the outputs is");
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
