@@ -2,6 +2,7 @@
 /* Texts of PTX: what is wrong with them, options of compilers, and linking. */
 #include "fatbin.h"
 #include "ptx_fixture.h"
+#include "reason.h"
 
 TEST_F(ptx, wrong_text)
 {
@@ -162,7 +163,16 @@ TEST_F(ptx, links_a_fatbin)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE,
 		  cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)text, sizeof(text), "text",
 				0, NULL, NULL));
+	fatbin.entry.architecture = 120;
+	EXPECT_CU_REASON(CUDA_ERROR_NO_BINARY_FOR_GPU,
+			 cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, &fatbin, sizeof(fatbin),
+				       "new", 0, NULL, NULL),
+			 "the fatbin has no PTX for the device");
+	EXPECT_REASON(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)text, 0, "text", 0, NULL,
+				    NULL), "NULL part, or no size of it");
 	ASSERT_OK(cuLinkComplete(state, &image, &bytes));
+	EXPECT_REASON(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)text, sizeof(text), "late", 0,
+				    NULL, NULL), "the parts are linked already");
 	ASSERT_OK(cuModuleLoadData(&linked, image));
 	ASSERT_OK(cuLinkDestroy(state));
 	ASSERT_OK(launch(linked, self->stream, "k", 1, 1, (void *[]) { &self->memory }));
@@ -257,6 +267,8 @@ TEST_F(ptx, links_say_why_not)
 	char error[512] = "";
 	void *values[] = { error, (void *)sizeof(error) };
 	CUlinkState state;
+	size_t bytes;
+	void *image;
 
 	load(kernels);
 	ASSERT_OK(cuLinkCreate(2, options, values, &state));
@@ -267,6 +279,8 @@ TEST_F(ptx, links_say_why_not)
 				NULL, NULL));
 	EXPECT_SAYS(error, "'twice' in 'second'");
 	EXPECT_EQ(strlen(error), (size_t)values[1]);
+	/* the first part is there still, alone */
+	EXPECT_OK(cuLinkComplete(state, &image, &bytes));
 	ASSERT_OK(cuLinkDestroy(state));
 }
 

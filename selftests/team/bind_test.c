@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
+#include "raw.h"
 #include "reason.h"
 
 /* A team of devices 0 and 1, four chunks; memories of four chunks on 0, 1, 2 */
@@ -195,6 +196,34 @@ TEST_F(bind, ends_with_its_memory)
 	self->memory[0] = new_memory(0, 4 * CHUNK);
 	EXPECT_OK(BIND(0, 0, 0, 4));
 	EXPECT_EQ(0, LOAD(0, 3));
+}
+
+#define EXPECT_UNBOUND(i, chunk, words)							\
+({											\
+	char said_[256] = "";								\
+	struct memcast_address_check check_ = {						\
+		.header = { .reason_size = sizeof(said_), .reason = (uintptr_t)said_ },	\
+		.address = ADDRESS(REPLICA(i, chunk)),					\
+	};										\
+											\
+	EXPECT_EQ(EFAULT, RAW(raw_library_fd(), ADDRESS_CHECK, check_));		\
+	EXPECT_SAYS(said_, words);							\
+})
+
+/* Adjacent losses of a member count as one; of others the last is known. */
+TEST_F(bind, says_what_was_lost)
+{
+	for (int i = 0; i < 6; i++)
+		ASSERT_OK(BIND(i / 2, i % 2, i / 2, 1));
+	ASSERT_OK(UNBIND(0, 0, 1));
+	ASSERT_OK(UNBIND(0, 2, 1));
+	EXPECT_UNBOUND(0, 2, "any more: this process unbound it");
+	EXPECT_UNBOUND(0, 0, ": not bound yet, or no more");
+	for (int i = 0; i < 3; i++)	/* 1, then 2, then 0 */
+		ASSERT_OK(UNBIND(1, (i + 1) % 3, 1));
+	for (int i = 0; i < 3; i++)
+		EXPECT_UNBOUND(1, i, "any more: this process unbound it");
+	EXPECT_UNBOUND(1, 3, " yet: cuMulticastBindMem() binds some");
 }
 
 TEST_F(bind, lives_with_a_mapping_of_its_memory)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <memcast/view.h>
 #include "memcast_test.h"
+#include "raw.h"
 #include "reason.h"
 
 /* A team of three devices and two chunks, of which the first is bound, on two of the devices */
@@ -116,6 +117,32 @@ TEST_F(view, only_windows_have_one)
 	ASSERT_NE(NULL, FIND(self->window));
 	EXPECT_EQ(NULL, FIND(FIND(self->window)->replica[0]));
 	EXPECT_OK(memcastViewDestroy(&replicas));
+}
+
+/* The library asks for good numbers alone; the module links a mapping into the member. */
+TEST_F(view, replicas_of_members_only)
+{
+	static const struct {
+		bool of_team;
+		uint32_t flags, member;
+		int error;
+	} maps[] = {
+		{ true, MEMCAST_MAP_REPLICA, 3, EINVAL }, { true, MEMCAST_MAP_REPLICA, ~0U, EINVAL },
+		{ true, 0, 1, EINVAL }, { false, MEMCAST_MAP_REPLICA, 0, ENOENT },
+		{ true, MEMCAST_MAP_REPLICA, 2, 0 },
+	};
+	CUdeviceptr at = reserve(CHUNK);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(maps); i++) {
+		struct memcast_map map = {
+			.handle = maps[i].of_team ? self->team : self->memory[0],
+			.flags = maps[i].flags, .member = maps[i].member,
+			.address = at, .bytes = CHUNK,
+		};
+
+		EXPECT_EQ(maps[i].error, RAW(raw_library_fd(), MAP, map))
+			TH_LOG("case %u", i);
+	}
 }
 
 TEST_F(view, needs_no_handle)
