@@ -92,6 +92,7 @@ TEST_F(pool, places_that_are_none)
 		{ 99, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_SUPPORTED },
 	};
 	const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
+	static const int nodes[] = { 64, 99, -1 };
 	CUmemAccess_flags access = 77;
 	CUmemoryPool pool = (void *)77;
 	unsigned int i;
@@ -120,9 +121,14 @@ TEST_F(pool, places_that_are_none)
 	EXPECT_REASON(cuMemGetMemPool(&pool,
 				      &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, 99 },
 				      pinned), "no device #: there are #");
-	EXPECT_REASON(cuMemGetMemPool(&pool,
-				      &(CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST_NUMA, 99 },
-				      pinned), "no NUMA node #");
+	for (i = 0; i < ARRAY_SIZE(nodes); i++) {
+		CUmemLocation node = { CU_MEM_LOCATION_TYPE_HOST_NUMA, nodes[i] };
+
+		EXPECT_REASON(cuMemGetMemPool(&pool, &node, pinned), "no NUMA node ");
+		/* which is how the module's reason would end */
+		EXPECT_EQ(NULL, strstr(reason_heard(), " with memory"))
+			TH_LOG("%d", nodes[i]);
+	}
 	EXPECT_REASON(cuMemPoolGetAccess(&access, self->pool,
 					 &(CUmemLocation) { CU_MEM_LOCATION_TYPE_DEVICE, -1 }),
 		      "no device #: there are #");

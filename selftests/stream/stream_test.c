@@ -367,30 +367,31 @@ TEST_F(stream, attributes_are_kept)
 
 TEST_F(stream, bad_attributes_change_nothing)
 {
-	CUstreamAttrValue value = { .accessPolicyWindow = {
-		.num_bytes = 1, .missProp = CU_ACCESS_PROPERTY_PERSISTING } };
-	CUstreamAttrValue zero = {}, before = { .cooperative = 7 };
+	CUstreamAttrValue value, zero = {}, before = { .cooperative = 7 };
+	CUcontext context;
+	CUstream other;
 
-	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-					   &value), "missProp");
-	value.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_NORMAL;
-	value.accessPolicyWindow.hitRatio = 1.5;
-	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-					   &value), "hitRatio");
-	value.accessPolicyWindow.hitRatio = 1;
-	value.accessPolicyWindow.num_bytes = 1UL << 40;
-	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-					   &value), "num_bytes");
+#define BAD(attribute, reason, ...)						\
+({										\
+	value = (CUstreamAttrValue) { __VA_ARGS__ };				\
+	EXPECT_REASON(cuStreamSetAttribute(self->first,				\
+					   CU_LAUNCH_ATTRIBUTE_##attribute, &value), reason); \
+})
+	BAD(ACCESS_POLICY_WINDOW, "missProp",
+	    .accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_PERSISTING);
+	BAD(ACCESS_POLICY_WINDOW, "unknown hitProp",
+	    .accessPolicyWindow.hitProp = CU_ACCESS_PROPERTY_PERSISTING + 1);
+	BAD(ACCESS_POLICY_WINDOW, "hitRatio", .accessPolicyWindow.hitRatio = 1.5);
+	BAD(ACCESS_POLICY_WINDOW, "hitRatio", .accessPolicyWindow.hitRatio = -0.5);
+	BAD(ACCESS_POLICY_WINDOW, "hitRatio", .accessPolicyWindow.hitRatio = __builtin_nanf(""));
+	BAD(ACCESS_POLICY_WINDOW, "num_bytes", .accessPolicyWindow.num_bytes = 1UL << 40);
 	EXPECT_OK(cuStreamGetAttribute(self->first, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW,
 				       &value));
 	EXPECT_EQ(0, memcmp(&value, &zero, sizeof(value)));
-	value = (CUstreamAttrValue) { .syncPolicy = 5 };
-	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-					   &value), "no such policy");
-	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN,
-					   &value), "no such domain");
-	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
-		      "streams have no attribute");
+	BAD(SYNCHRONIZATION_POLICY, "no such policy", .syncPolicy = 5);
+	BAD(SYNCHRONIZATION_POLICY, "no such policy", .syncPolicy = 0);
+	BAD(MEM_SYNC_DOMAIN, "no such domain", .memSyncDomain = 5);
+	BAD(COOPERATIVE, "streams have no attribute", 0);
 	EXPECT_REASON(cuStreamSetAttribute(self->first, CU_STREAM_ATTRIBUTE_PRIORITY, NULL),
 		      "NULL value");
 	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
@@ -400,6 +401,10 @@ TEST_F(stream, bad_attributes_change_nothing)
 		      "NULL output");
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
 		  cuStreamCopyAttributes(self->first, (CUstream)0x77777777));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuStreamCreate(&other, 0));
+	EXPECT_REASON(cuStreamCopyAttributes(other, self->first), "the streams have two contexts");
+	ASSERT_OK(cuCtxDestroy(context));
 }
 
 TEST_HARNESS_MAIN
