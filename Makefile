@@ -202,6 +202,7 @@ $(B)/lib/$(so_$(1)): $(patsubst %.c,$(B)/%.o,$(call own,$(wildcard lib/$(1)/*.c 
 	@ln -sfn $(so_$(1)) $(B)/lib/$(basename $(so_$(1)))
 endef
 $(foreach name,$(companions),$(eval $(call companion,$(name))))
+$(B)/lib/$(so_cudart): $(B)/lib/base/log_file.o
 
 docs: docs/functions.md docs/stack/runtime-functions.md
 

@@ -5,19 +5,14 @@
  * log_ring.c keeps the last ones in memory.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base.h"
-
-#define NOT_LOOKED_UP	-2
-#define NONE		-1
+#include "log_file.h"
 
 unsigned int inject_count;
 CUresult (*inject_result)(const char *symbol);
@@ -26,13 +21,6 @@ static __thread char reason[256];
 
 /* Is the reason that of an answer? asked() */
 static __thread bool answers;
-
-struct log_file {
-	int fd;
-	uint32_t file;			/* file_of(fd) when it was opened */
-};
-
-static _Atomic struct log_file log_file = { NOT_LOOKED_UP, 0 };
 
 /*
  * Threads in signal handlers, which give no reasons: a thread's first use of its own reason may be
@@ -133,16 +121,6 @@ CUresult asked(CUresult result)
 	return result;
 }
 
-/*
- * A system call instead of write(), which is a cancellation point: a cancelled thread would end
- * in it.
- */
-static void write_line(int fd, const char *line, size_t length)
-{
-	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
-		;
-}
-
 /* Return: the length of the line, which ends with a newline also where it had to be cut. */
 __attribute__((format(printf, 2, 3)))
 static size_t print_line(char line[LOG_LINE], const char *format, ...)
@@ -168,55 +146,7 @@ void memcastNoView(CUdeviceptr address)
 			      "without _at take a view and an offset (memcast/view.h)\n",
 			      getpid(), address, reason[0] ? reason : "no reason given");
 
-	write_line(STDERR_FILENO, line, length);
-}
-
-static int log_open(void)
-{
-	const char *path = secure_getenv("CUDA_LOG_FILE");
-	int fd;
-
-	if (!path || !*path)
-		return NONE;
-	if (!strcmp(path, "stderr"))
-		return STDERR_FILENO;
-	if (!strcmp(path, "stdout"))
-		return STDOUT_FILENO;
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (fd < 0)
-		fprintf(stderr, "memcast: CUDA_LOG_FILE=%s: %m\n", path);
-	return fd < 0 ? NONE : fd;
-}
-
-/*
- * Return: a number of the file that an fd shows; 0: a stream, or none. A program may close fds that
- * it does not know, and have a file of its own at the same number.
- */
-static uint32_t file_of(int fd)
-{
-	struct stat file;
-
-	return fd > STDERR_FILENO && !fstat(fd, &file) ? file.st_ino ^ file.st_dev : 0;
-}
-
-/*
- * Return: the fd that CUDA_LOG_FILE names, or NONE. Several threads may open the file at once,
- * and all but one close it again: opening a pipe may take for ever, and no thread waits for
- * another.
- */
-static int log_where(void)
-{
-	struct log_file found = log_file, new;
-
-	if (found.fd != NOT_LOOKED_UP && file_of(found.fd) == found.file)
-		return found.fd;
-	new.fd = log_open();
-	new.file = file_of(new.fd);
-	if (atomic_compare_exchange_strong(&log_file, &found, new))
-		return new.fd;
-	if (new.fd > STDERR_FILENO)
-		close(new.fd);
-	return found.fd;
+	log_write(STDERR_FILENO, line, length);
 }
 
 static bool wants_answers(void)
@@ -235,9 +165,9 @@ static void log_line(CUlogLevel level, const char *line, size_t length, bool to_
 	int fd;
 
 	logs_add(line, length);
-	fd = to_file ? log_where() : NONE;
-	if (fd != NONE)
-		write_line(fd, line, length);
+	fd = to_file ? log_where(true) : LOG_NONE;
+	if (fd != LOG_NONE)
+		log_write(fd, line, length);
 	logs_call_back(level, line, length);
 }
 
@@ -250,8 +180,8 @@ void log_notice(const char *text, bool aloud)
 	size_t length;
 
 	length = print_line(line, "memcast[%d]: %s\n", getpid(), text);
-	if (aloud && log_where() != STDERR_FILENO)
-		write_line(STDERR_FILENO, line, length);
+	if (aloud && log_where(true) != STDERR_FILENO)
+		log_write(STDERR_FILENO, line, length);
 	log_line(CU_LOG_LEVEL_WARNING, line, length, true);
 	errno = saved;
 	cancel_release(before);

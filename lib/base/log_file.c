@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "log_file.h"
+
+#define NOT_LOOKED_UP	-2
+
+struct log_file {
+	int fd;
+	uint32_t file;			/* file_of(fd) when it was opened */
+};
+
+static _Atomic struct log_file log_file = { NOT_LOOKED_UP, 0 };
+
+static int log_open(bool aloud)
+{
+	const char *path = secure_getenv("CUDA_LOG_FILE");
+	int fd;
+
+	if (!path || !*path)
+		return LOG_NONE;
+	if (!strcmp(path, "stderr"))
+		return STDERR_FILENO;
+	if (!strcmp(path, "stdout"))
+		return STDOUT_FILENO;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0 && aloud)
+		fprintf(stderr, "memcast: CUDA_LOG_FILE=%s: %m\n", path);
+	return fd < 0 ? LOG_NONE : fd;
+}
+
+/*
+ * Return: a number of the file that an fd shows; 0: a stream, or none. A program may close fds that
+ * it does not know, and have a file of its own at the same number.
+ */
+static uint32_t file_of(int fd)
+{
+	struct stat file;
+
+	return fd > STDERR_FILENO && !fstat(fd, &file) ? file.st_ino ^ file.st_dev : 0;
+}
+
+/*
+ * Several threads may open the file at once, and all but one close it again: opening a pipe may
+ * take for ever, and no thread waits for another.
+ * @aloud: say on stderr if it cannot be opened
+ * Return: the fd of the file, or LOG_NONE
+ */
+int log_where(bool aloud)
+{
+	struct log_file found = log_file, new;
+
+	if (found.fd != NOT_LOOKED_UP && file_of(found.fd) == found.file)
+		return found.fd;
+	new.fd = log_open(aloud);
+	new.file = file_of(new.fd);
+	if (atomic_compare_exchange_strong(&log_file, &found, new))
+		return new.fd;
+	if (new.fd > STDERR_FILENO)
+		close(new.fd);
+	return found.fd;
+}
+
+/*
+ * A system call instead of write(), which is a cancellation point: a cancelled thread would end
+ * in it.
+ */
+void log_write(int fd, const char *line, size_t length)
+{
+	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
+		;
+}
