@@ -165,6 +165,7 @@ static CUresult set_cluster(struct invocation *invocation, const struct request 
 	unsigned int required[3];
 
 	memcpy(invocation->asked, wanted, sizeof(invocation->asked));
+	memset(invocation->cluster, 0, sizeof(invocation->cluster));
 	for (int i = 0; i < 3; i++)
 		required[i] = function->settings.cluster[i];
 	if (!(wanted[0] | wanted[1] | wanted[2])) {

@@ -200,10 +200,10 @@ CUresult node_attribute(const CUgraphNodeParams *params, int number,
 	return CUDA_SUCCESS;
 }
 
-/* Gives a node an invocation of its own: other nodes share the one that it has. */
-static struct invocation *launch_node_change(CUgraphNodeParams *params)
+/* Return: a copy of the node's invocation to be changed, with room for attributes; NULL: no memory */
+static struct invocation *launch_node_copy(const CUgraphNodeParams *params)
 {
-	struct invocation *before = own(params), *copy = invocation_copy(before);
+	struct invocation *copy = invocation_copy(own(params));
 
 	if (copy && !copy->attributes)
 		copy->attributes = calloc(ATTRIBUTES, sizeof(*copy->attributes));
@@ -212,9 +212,25 @@ static struct invocation *launch_node_change(CUgraphNodeParams *params)
 			invocation_put(copy);
 		return NULL;
 	}
-	set_own(params, copy);
-	invocation_put(before);
 	return copy;
+}
+
+/*
+ * Gives a node the changed copy, if what @asks asks for can be launched so. Other nodes may share
+ * the invocation that the node has had.
+ */
+static CUresult launch_node_change(CUgraphNodeParams *params, struct invocation *changed,
+				   const struct invocation *asks)
+{
+	CUresult result = invocation_ask(changed, asks);
+
+	if (result != CUDA_SUCCESS) {
+		invocation_put(changed);
+		return result;
+	}
+	invocation_put(own(params));
+	set_own(params, changed);
+	return CUDA_SUCCESS;
 }
 
 CUresult node_attribute_set(CUgraphNodeParams *params, int number,
@@ -231,31 +247,28 @@ CUresult node_attribute_set(CUgraphNodeParams *params, int number,
 	result = attributes_read(&config, &request);
 	if (result != CUDA_SUCCESS)
 		return result;
-	new = launch_node_change(params);
+	new = launch_node_copy(params);
 	if (!new)
 		return image_no_memory();
 	new->attributes[number] = *value;
 	if (number == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
 		new->cooperative = value->cooperative;
-	if (number == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-		memcpy(new->cluster, request.cluster, sizeof(new->cluster));
+	if (number == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
 		memcpy(new->asked, request.cluster, sizeof(new->asked));
-	}
-	return CUDA_SUCCESS;
+	return launch_node_change(params, new, new);
 }
 
 CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
 	const struct invocation *other = own(from);
-	struct invocation *new = launch_node_change(to);
+	struct invocation *new = launch_node_copy(to);
 
 	if (!new)
 		return image_no_memory();
 	if (other->attributes)
 		memcpy(new->attributes, other->attributes,
 		       ATTRIBUTES * sizeof(*new->attributes));
-	new->cooperative = other->cooperative;
-	memcpy(new->cluster, other->cluster, sizeof(new->cluster));
-	memcpy(new->asked, other->asked, sizeof(new->asked));
-	return CUDA_SUCCESS;
+	else
+		memset(new->attributes, 0, ATTRIBUTES * sizeof(*new->attributes));
+	return launch_node_change(to, new, other);
 }

@@ -559,6 +559,53 @@ TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
 	EXPECT_EQ(9, *(uint32_t *)self->memory);
 }
 
+/* Attributes that a launch would refuse are refused for a node, too, and change nothing. */
+TEST_F(kernel, attributes_of_a_node_fit_its_grid)
+{
+	uint32_t value = 3;
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 3, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
+	};
+	CUkernelNodeAttrValue pair = { .clusterDim = { 2, 1, 1 } }, attribute = pair;
+	CUgraphNode node, even;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+		  cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&pair));
+	attribute.clusterDim.x = attribute.clusterDim.y = 1 << 16;
+	EXPECT_NE(CUDA_SUCCESS,
+		  cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&attribute));
+
+	params.gridDimX = 2;
+	ASSERT_OK(cuGraphAddKernelNode(&even, graph, NULL, 0, &params));
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(even, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&pair));
+	EXPECT_CU(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuGraphKernelNodeCopyAttributes(node, even));
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&attribute));
+	EXPECT_EQ(0, attribute.clusterDim.x);
+	/* a copy of a node without attributes has none */
+	ASSERT_OK(cuGraphKernelNodeCopyAttributes(even, node));
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(even, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						&attribute));
+	EXPECT_EQ(0, attribute.clusterDim.x);
+
+	params.gridDimX = 1000000;
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	attribute = (CUkernelNodeAttrValue) { .cooperative = 1 };
+	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+		  cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+						&attribute));
+	ASSERT_OK(cuGraphDestroy(graph));
+}
+
 /* What a function requires is no attribute of its node: another function has no such cluster. */
 TEST_F(kernel, another_function_of_a_node_has_its_own_cluster)
 {
