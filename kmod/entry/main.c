@@ -83,8 +83,9 @@ static int __init mc_init(void)
 	mc_channels_publish();
 	/* release: who opens the file finds all that was made before */
 	smp_store_release(&mc_misc.fops, &mc_fops);
-	pr_info("version " __stringify(MC_VERSION) ", %u devices, %u host%s, /dev/memcast\n",
-		mc_device_count, mc_host_count(), mc_host_count() == 1 ? "" : "s");
+	pr_info("version " __stringify(MC_VERSION) ", %u device%s, %u host%s, /dev/memcast\n",
+		mc_device_count, mc_device_count == 1 ? "" : "s",
+		mc_host_count(), mc_host_count() == 1 ? "" : "s");
 	return 0;
 
 deregister:
