@@ -286,6 +286,46 @@ TEST(progress_between_lanes_and_blocks)
 	EXPECT_EQ(1, (int)word[0]);
 }
 
+static atomic_uint waits_told;
+
+static void on_waits(void *data, const char *where, uint64_t nanoseconds, bool all)
+{
+	(void)data, (void)where, (void)nanoseconds, (void)all;
+	waits_told++;
+}
+
+/* It has looked at a word before, and now calls functions in a loop. */
+static void compute(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+
+	thread->looked_at = (uintptr_t)words->word | 4UL << PTX_LOOKED_SHIFT;
+	for (uint32_t turn = 0; turn < 1000; turn++)
+		ptx_run_poll(thread);
+	words->word[0]++;
+}
+
+/* If its thread were taken to wait, it would sleep for 50 microseconds and more at each poll. */
+TEST(who_computes_does_not_wait)
+{
+	static const struct ptx_run_host hears = { .catch = set_catcher, .waits = on_waits };
+	static const struct ptx_kernel kernel = {
+		.thread = compute, .name = "compute", .frame = 512, .waits = true,
+	};
+	static atomic_uint word;
+	struct words words = { &word };
+	struct ptx_launch launch = {
+		.kernel = &kernel, .parameters = &words, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 },
+		.cluster = { 1, 1, 1 }, .multiprocessors = 132, .host = &hears,
+	};
+	struct ptx_outcome outcome;
+
+	ptx_run(&launch, &outcome);
+	EXPECT_EQ(0, outcome.result);
+	EXPECT_EQ(1, (int)word);
+	EXPECT_EQ(0, (int)waits_told);
+}
+
 /* A barrier of all blocks, as grid.sync() makes it of the workspace */
 static void grid_barrier(struct ptx_thread *thread, const void *parameters)
 {

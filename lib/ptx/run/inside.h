@@ -59,6 +59,7 @@ struct fiber {
 	/* at its last poll: what it had looked at and seen there, and done */
 	uint64_t last_looked, last_word;
 	uint32_t last_deeds;
+	uint32_t blind_polls;		/* since it last looked at a word, at most BLIND_POLLS */
 	uint32_t sleeps;		/* nanosleeps since it last looked at a word, at most SLEEPS */
 	uint64_t only_sleeps;		/* the time at which there were SLEEPS */
 	/* for MEMCAST_PTX_CHECK: its local variables, and what it got from the stack otherwise */
@@ -195,6 +196,7 @@ struct waiting {
 };
 
 bool has_progressed(struct fiber *fiber);
+bool only_computes(struct fiber *fiber);
 bool only_delays(struct fiber *fiber, uint32_t nanoseconds);
 void wait_outside(struct runner *runner, struct waiting *waiting);
 void wait_over(const struct runner *runner, struct waiting *waiting);

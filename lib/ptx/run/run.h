@@ -90,6 +90,7 @@ struct ptx_thread {
 #define PTX_LOOKED_SHIFT	56
 #define PTX_LOOKED_ADDRESS	((1UL << PTX_LOOKED_SHIFT) - 1)
 #define PTX_LOOKED_BEFORE	(1UL << 63)	/* a nanosleep has come since */
+#define PTX_LOOKED_POLLED	(1UL << 62)	/* a poll has */
 
 /* Orders in which lanes go on after an operation of a warp, by what they do until the next */
 #define PTX_LANES_UP	0

@@ -116,27 +116,34 @@ void fiber_wait(struct fiber *fiber)
 		fiber_switch(&fiber->stack, next->stack);
 }
 
-void ptx_run_poll(struct ptx_thread *thread)
+/* @happened: it has done more than to wait, whatever has_progressed() says */
+static void poll(struct fiber *fiber, bool happened)
 {
-	struct fiber *fiber = fiber_of(thread);
-	struct ptx_block *block = thread->block;
+	struct ptx_block *block = fiber->at.block;
 
-	thread->poll_budget = PTX_POLL_BUDGET;
+	fiber->at.poll_budget = PTX_POLL_BUDGET;
 	if (block->serial && !block->runner->grid->failed)
 		return;
 	fiber->polled = true;
-	block->happened |= has_progressed(fiber);
+	block->happened |= has_progressed(fiber) || happened;
 	queue_add(&block->ready, fiber);
 	block->queued++;
 	fiber_wait(fiber);
 }
 
+void ptx_run_poll(struct ptx_thread *thread)
+{
+	struct fiber *fiber = fiber_of(thread);
+
+	poll(fiber, only_computes(fiber));
+}
+
 /* Any time from 0 to twice that is right. */
 void ptx_run_nanosleep(struct ptx_thread *thread, uint32_t nanoseconds)
 {
-	if (only_delays(fiber_of(thread), nanoseconds))
-		thread->block->happened = true;
-	ptx_run_poll(thread);
+	struct fiber *fiber = fiber_of(thread);
+
+	poll(fiber, only_delays(fiber, nanoseconds));
 }
 
 void ptx_run_exit(struct ptx_thread *thread)

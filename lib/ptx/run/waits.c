@@ -19,6 +19,7 @@
 #define TELL_NS		1000000000UL
 #define DELAY_NS	50000UL		/* about as long as the shortest sleep takes */
 #define SLEEPS		8		/* so many in a row are of no loop that looks at a word */
+#define BLIND_POLLS	4		/* likewise; a loop that waits may have a short one within */
 #define GROUPS		6
 
 /* Threads that wait for the same */
@@ -45,7 +46,7 @@ static uint64_t now(void)
 /* Return: the word that a thread has looked at last, with its size; 0: none */
 static uint64_t looked_at(const struct fiber *fiber)
 {
-	return fiber->at.looked_at & ~PTX_LOOKED_BEFORE;
+	return fiber->at.looked_at & ~(PTX_LOOKED_BEFORE | PTX_LOOKED_POLLED);
 }
 
 static void add(struct groups *groups, enum waits_for kind, uint64_t what,
@@ -116,7 +117,7 @@ static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
 		return 0;
 	}
 	runner->peeks = true;
-	word = load_word(thread->looked_at & ~PTX_LOOKED_BEFORE);
+	word = load_word(looked_at(fiber_of(thread)));
 	runner->peeks = false;
 	return word;
 }
@@ -201,8 +202,7 @@ static void tell(const struct runner *runner, struct waiting *waiting, uint64_t 
 
 /*
  * Has a thread that polls again done anything since its last poll? It has seen another word, or
- * another value, or has stored what others may wait for. A loop of which nobody knows the word
- * counts as none.
+ * another value, or has stored what others may wait for.
  */
 bool has_progressed(struct fiber *fiber)
 {
@@ -214,6 +214,24 @@ bool has_progressed(struct fiber *fiber)
 	fiber->last_word = word;
 	fiber->last_deeds = fiber->at.deeds;
 	return !same;
+}
+
+/*
+ * Does a thread that polls from its loops only compute? It has looked at no word for some polls. A
+ * loop that waits by weak loads does as well, which shows only in what it costs: its thread never
+ * sleeps.
+ */
+bool only_computes(struct fiber *fiber)
+{
+	uint64_t looked_at = fiber->at.looked_at;
+
+	if (looked_at && !(looked_at & PTX_LOOKED_POLLED)) {
+		fiber->at.looked_at = looked_at | PTX_LOOKED_POLLED;
+		fiber->blind_polls = 0;
+	} else if (fiber->blind_polls < BLIND_POLLS) {
+		fiber->blind_polls++;
+	}
+	return fiber->blind_polls == BLIND_POLLS;
 }
 
 /*
