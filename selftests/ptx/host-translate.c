@@ -374,6 +374,16 @@ static void declared(void)
 		{ ".global .attribute(.managed) .u32 x;\n", 0 },
 		{ ".global .attribute(.managed", INVALID_PTX },
 		{ ".visible .entry k() { .reg .f32 a<3>; sub.f32 a0, a1, -a2; ret; }\n", 0 },
+		{ ".visible .entry k() { .reg .b32 r<4>; add r0, r1, r2; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 r<4>; cvt.u64 r0, r1; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 r<4>; mov.v2.u32 {r0, r1}, %tid; ret; }\n",
+		  INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 r<4>; lop3.b32 r0, r1, r2, r3, r0; ret; }\n",
+		  INVALID_PTX },
+		{ ".visible .entry k() { .reg .b64 d; .reg .f32 f; red.global.add.v2.f32 [d], f; "
+		  "ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b64 d; .reg .f32 f; red.global.add.v4.f32 [d], "
+		  "{f, f}; ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
 	};

@@ -29,6 +29,8 @@ static void copy(struct translator *t)
 	} else if (t->at->operands_count > 3U + has(t, MOD_L2__cache_hint)) {
 		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
 		size = resize(t, get(t, operand(t, 3), TYPE_U32), 64, false);
+		/* more is not defined: it is no store beyond the destination */
+		size = intrinsic(t, "llvm.umin", t->i64, 2, size, constant(t, 64, bytes), NULL);
 	} else {
 		LLVMValueRef value;
 

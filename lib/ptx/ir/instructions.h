@@ -9,110 +9,110 @@
 #include "ir.h"
 
 #define PTX_INSTRUCTIONS(O) \
-	O("abs", translate_abs, 2, 2, 0) \
+	O("abs", translate_abs, 2, 2, OPCODE_TYPED) \
 	O("activemask", translate_activemask, 1, 1, OPCODE_WAITS) \
-	O("add", translate_add, 3, 3, 0) \
-	O("addc", translate_addc, 3, 3, 0) \
-	O("alloca", translate_stack, 2, 3, 0) \
-	O("and", translate_and, 3, 3, 0) \
+	O("add", translate_add, 3, 3, OPCODE_TYPED) \
+	O("addc", translate_addc, 3, 3, OPCODE_TYPED) \
+	O("alloca", translate_stack, 2, 3, OPCODE_TYPED) \
+	O("and", translate_and, 3, 3, OPCODE_TYPED) \
 	O("applypriority", translate_prefetch, 1, 3, 0) \
-	O("atom", translate_atom, 3, 5, 0) \
+	O("atom", translate_atom, 3, 5, OPCODE_TYPED) \
 	O("bar", translate_bar, 0, 4, OPCODE_WAITS) \
 	O("barrier", translate_bar, 0, 4, OPCODE_WAITS) \
-	O("bfe", translate_bfe, 4, 4, 0) \
-	O("bfi", translate_bfi, 5, 5, 0) \
-	O("bfind", translate_bfind, 2, 2, 0) \
-	O("bmsk", translate_bmsk, 3, 3, 0) \
+	O("bfe", translate_bfe, 4, 4, OPCODE_TYPED) \
+	O("bfi", translate_bfi, 5, 5, OPCODE_TYPED) \
+	O("bfind", translate_bfind, 2, 2, OPCODE_TYPED) \
+	O("bmsk", translate_bmsk, 3, 3, OPCODE_TYPED) \
 	O("bra", translate_bra, 1, 1, 0) \
-	O("brev", translate_brev, 2, 2, 0) \
+	O("brev", translate_brev, 2, 2, OPCODE_TYPED) \
 	O("brkpt", translate_brkpt, 0, 0, 0) \
 	O("brx", translate_brx, 2, 2, 0) \
 	O("call", translate_call, 1, 4, 0) \
 	O("clusterlaunchcontrol", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("clz", translate_clz, 2, 2, 0) \
-	O("cnot", translate_cnot, 2, 2, 0) \
-	O("copysign", translate_copysign, 3, 3, 0) \
-	O("cos", translate_cos, 2, 2, 0) \
+	O("clz", translate_clz, 2, 2, OPCODE_TYPED) \
+	O("cnot", translate_cnot, 2, 2, OPCODE_TYPED) \
+	O("copysign", translate_copysign, 3, 3, OPCODE_TYPED) \
+	O("cos", translate_cos, 2, 2, OPCODE_TYPED) \
 	O("cp", translate_cp, 0, 9, 0) \
 	O("createpolicy", translate_createpolicy, 1, 5, 0) \
-	O("cvt", translate_cvt, 2, 4, 0) \
-	O("cvta", translate_cvta, 2, 2, 0) \
+	O("cvt", translate_cvt, 2, 4, OPCODE_TYPED_TWICE) \
+	O("cvta", translate_cvta, 2, 2, OPCODE_TYPED) \
 	O("discard", translate_prefetch, 1, 3, 0) \
-	O("div", translate_div, 3, 3, 0) \
-	O("dp2a", translate_dp, 4, 4, 0) \
-	O("dp4a", translate_dp, 4, 4, 0) \
+	O("div", translate_div, 3, 3, OPCODE_TYPED) \
+	O("dp2a", translate_dp, 4, 4, OPCODE_TYPED_TWICE) \
+	O("dp4a", translate_dp, 4, 4, OPCODE_TYPED_TWICE) \
 	O("elect", translate_elect, 2, 2, OPCODE_WAITS) \
-	O("ex2", translate_ex2, 2, 2, 0) \
+	O("ex2", translate_ex2, 2, 2, OPCODE_TYPED) \
 	O("exit", translate_exit, 0, 0, OPCODE_ENDS) \
 	O("fence", translate_fence, 0, 3, 0) \
-	O("fma", translate_fma, 4, 4, 0) \
-	O("fns", translate_fns, 4, 4, 0) \
+	O("fma", translate_fma, 4, 4, OPCODE_TYPED) \
+	O("fns", translate_fns, 4, 4, OPCODE_TYPED) \
 	O("getctarank", translate_getctarank, 2, 2, 0) \
 	O("griddepcontrol", translate_nothing, 0, 0, 0) \
 	O("isspacep", translate_isspacep, 2, 2, 0) \
 	O("istypep", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("ld", translate_ld, 2, 3, 0) \
+	O("ld", translate_ld, 2, 3, OPCODE_TYPED) \
 	O("ldmatrix", translate_ldmatrix, 2, 2, OPCODE_WAITS) \
-	O("ldu", translate_ld, 2, 3, 0) \
-	O("lg2", translate_lg2, 2, 2, 0) \
-	O("lop3", translate_lop3, 5, 6, 0) \
-	O("mad", translate_mad, 4, 4, 0) \
-	O("mad24", translate_mad24, 4, 4, 0) \
-	O("madc", translate_madc, 4, 4, 0) \
+	O("ldu", translate_ld, 2, 3, OPCODE_TYPED) \
+	O("lg2", translate_lg2, 2, 2, OPCODE_TYPED) \
+	O("lop3", translate_lop3, 5, 6, OPCODE_TYPED) \
+	O("mad", translate_mad, 4, 4, OPCODE_TYPED) \
+	O("mad24", translate_mad24, 4, 4, OPCODE_TYPED) \
+	O("madc", translate_madc, 4, 4, OPCODE_TYPED) \
 	O("mapa", translate_mapa, 3, 3, 0) \
-	O("match", translate_match, 3, 3, OPCODE_WAITS) \
-	O("max", translate_max, 3, 4, 0) \
+	O("match", translate_match, 3, 3, OPCODE_WAITS | OPCODE_TYPED) \
+	O("max", translate_max, 3, 4, OPCODE_TYPED) \
 	O("mbarrier", translate_mbarrier, 1, 4, 0) \
 	O("membar", translate_fence, 0, 0, 0) \
-	O("min", translate_min, 3, 4, 0) \
+	O("min", translate_min, 3, 4, OPCODE_TYPED) \
 	O("mma", translate_mma, 4, 10, OPCODE_WAITS) \
-	O("mov", translate_mov, 2, 2, 0) \
+	O("mov", translate_mov, 2, 2, OPCODE_TYPED) \
 	O("movmatrix", translate_movmatrix, 2, 2, OPCODE_WAITS) \
-	O("mul", translate_mul, 3, 3, 0) \
-	O("mul24", translate_mul24, 3, 3, 0) \
+	O("mul", translate_mul, 3, 3, OPCODE_TYPED) \
+	O("mul24", translate_mul24, 3, 3, OPCODE_TYPED) \
 	O("multimem", translate_multimem, 2, 4, 0) \
 	O("nanosleep", translate_nanosleep, 1, 1, OPCODE_WAITS) \
-	O("neg", translate_neg, 2, 2, 0) \
-	O("not", translate_not, 2, 2, 0) \
-	O("or", translate_or, 3, 3, 0) \
+	O("neg", translate_neg, 2, 2, OPCODE_TYPED) \
+	O("not", translate_not, 2, 2, OPCODE_TYPED) \
+	O("or", translate_or, 3, 3, OPCODE_TYPED) \
 	O("pmevent", translate_nothing, 1, 1, 0) \
-	O("popc", translate_popc, 2, 2, 0) \
+	O("popc", translate_popc, 2, 2, OPCODE_TYPED) \
 	O("prefetch", translate_prefetch, 1, 3, 0) \
 	O("prefetchu", translate_prefetch, 1, 1, 0) \
-	O("prmt", translate_prmt, 4, 4, 0) \
-	O("rcp", translate_rcp, 2, 2, 0) \
-	O("red", translate_red, 2, 4, 0) \
-	O("redux", translate_redux, 3, 3, OPCODE_WAITS) \
-	O("rem", translate_rem, 3, 3, 0) \
+	O("prmt", translate_prmt, 4, 4, OPCODE_TYPED) \
+	O("rcp", translate_rcp, 2, 2, OPCODE_TYPED) \
+	O("red", translate_red, 2, 4, OPCODE_TYPED) \
+	O("redux", translate_redux, 3, 3, OPCODE_WAITS | OPCODE_TYPED) \
+	O("rem", translate_rem, 3, 3, OPCODE_TYPED) \
 	O("ret", translate_return, 0, 0, 0) \
-	O("rsqrt", translate_rsqrt, 2, 2, 0) \
-	O("sad", translate_sad, 4, 4, 0) \
-	O("selp", translate_selp, 4, 4, 0) \
-	O("set", translate_set, 3, 4, 0) \
+	O("rsqrt", translate_rsqrt, 2, 2, OPCODE_TYPED) \
+	O("sad", translate_sad, 4, 4, OPCODE_TYPED) \
+	O("selp", translate_selp, 4, 4, OPCODE_TYPED) \
+	O("set", translate_set, 3, 4, OPCODE_TYPED_TWICE) \
 	O("setmaxnreg", translate_nothing, 1, 1, 0) \
-	O("setp", translate_setp, 3, 4, 0) \
-	O("shf", translate_shf, 4, 4, 0) \
-	O("shfl", translate_shfl, 4, 5, OPCODE_WAITS) \
-	O("shl", translate_shl, 3, 3, 0) \
-	O("shr", translate_shr, 3, 3, 0) \
-	O("sin", translate_sin, 2, 2, 0) \
-	O("slct", translate_slct, 4, 4, 0) \
-	O("sqrt", translate_sqrt, 2, 2, 0) \
-	O("st", translate_st, 2, 3, 0) \
+	O("setp", translate_setp, 3, 4, OPCODE_TYPED) \
+	O("shf", translate_shf, 4, 4, OPCODE_TYPED) \
+	O("shfl", translate_shfl, 4, 5, OPCODE_WAITS | OPCODE_TYPED) \
+	O("shl", translate_shl, 3, 3, OPCODE_TYPED) \
+	O("shr", translate_shr, 3, 3, OPCODE_TYPED) \
+	O("sin", translate_sin, 2, 2, OPCODE_TYPED) \
+	O("slct", translate_slct, 4, 4, OPCODE_TYPED_TWICE) \
+	O("sqrt", translate_sqrt, 2, 2, OPCODE_TYPED) \
+	O("st", translate_st, 2, 3, OPCODE_TYPED) \
 	O("stackrestore", translate_stack, 1, 1, 0) \
 	O("stacksave", translate_stack, 1, 1, 0) \
 	O("stmatrix", translate_stmatrix, 2, 2, OPCODE_WAITS) \
-	O("sub", translate_sub, 3, 3, 0) \
-	O("subc", translate_subc, 3, 3, 0) \
+	O("sub", translate_sub, 3, 3, OPCODE_TYPED) \
+	O("subc", translate_subc, 3, 3, OPCODE_TYPED) \
 	O("suld", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("suq", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("sured", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("sust", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("szext", translate_szext, 3, 3, 0) \
-	O("tanh", translate_tanh, 2, 2, 0) \
+	O("tanh", translate_tanh, 2, 2, OPCODE_TYPED) \
 	O("tcgen05", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("tensormap", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("testp", translate_testp, 2, 2, 0) \
+	O("testp", translate_testp, 2, 2, OPCODE_TYPED) \
 	O("tex", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("tld4", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("trap", translate_trap, 0, 0, OPCODE_ENDS) \
@@ -143,7 +143,7 @@
 	O("vsub4", translate_video_simd, 4, 4, 0) \
 	O("wgmma", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("wmma", translate_wmma, 2, 4, OPCODE_WAITS) \
-	O("xor", translate_xor, 3, 3, 0)
+	O("xor", translate_xor, 3, 3, OPCODE_TYPED)
 
 void translate_abs(struct translator *t);
 void translate_activemask(struct translator *t);

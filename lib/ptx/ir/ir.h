@@ -99,6 +99,8 @@ struct opcode {
 #define OPCODE_WAITS	1		/* for other threads */
 #define OPCODE_ENDS	2		/* the thread, or the function */
 #define OPCODE_NO_CHECK	4		/* modifiers are not looked at: it is not supported */
+#define OPCODE_TYPED	8
+#define OPCODE_TYPED_TWICE	16	/* a type of the result, and one of what it is made of */
 
 const struct opcode *opcode_find(const struct word *name);
 

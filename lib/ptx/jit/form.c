@@ -159,13 +159,22 @@ static uint32_t register_bits(const struct operand *operand)
 	       operand->symbol->vector == 1 ? type_bits(operand->symbol->type) : 0;
 }
 
+static uint32_t vector_of(const struct form *form)
+{
+	return has_modifier(form, MOD_v2) ? 2 : has_modifier(form, MOD_v4) ? 4 :
+	       has_modifier(form, MOD_v8) ? 8 : 1;
+}
+
 static CUresult check_mov(struct form *form)
 {
 	uint32_t bits = type_bits(form->types[0]);
 
-	if (!NAMED(form, "mov") || form->types_count != 1 || has_modifier(form, MOD_v2) ||
-	    has_modifier(form, MOD_v4))
+	if (!NAMED(form, "mov"))
 		return CUDA_SUCCESS;
+	if (vector_of(form) > 1)
+		return form->at->operands[0].kind == OPERAND_REGISTER &&
+		       form->at->operands[0].symbol->vector == vector_of(form) ? CUDA_SUCCESS :
+		       bad(form, "no vector of that length gets the result of");
 	if (bits == 8)
 		return bad(form, "registers of 8 bits are moved by cvt, not by");
 	for (uint32_t i = 0; i < 2; i++) {
@@ -208,8 +217,7 @@ static CUresult check_memory(struct form *form)
 		return CUDA_SUCCESS;
 	value = &at->operands[load ? 0 : 1];
 	address = &at->operands[load ? 1 : 0];
-	count = has_modifier(form, MOD_v2) ? 2 : has_modifier(form, MOD_v4) ? 4 :
-		has_modifier(form, MOD_v8) ? 8 : 1;
+	count = vector_of(form);
 	if (store && has_modifier(form, MOD_const))
 		return bad(form, "constant memory is not written by");
 	if (has_modifier(form, MOD_volatile) && has_modifier(form, MOD_local))
@@ -227,6 +235,34 @@ static CUresult check_memory(struct form *form)
 			return bad(form, "a register is too small for");
 	}
 	return CUDA_SUCCESS;
+}
+
+/* The values of a vector operation, which are lists */
+static CUresult check_lists(struct form *form)
+{
+	uint32_t count = vector_of(form);
+
+	if (count == 1 || !NAMED(form, "atom", "red", "multimem"))
+		return CUDA_SUCCESS;
+	for (uint32_t i = 0; i < form->at->operands_count; i++) {
+		const struct operand *operand = &form->at->operands[i];
+
+		if (operand->kind == OPERAND_REGISTER ||
+		    (operand->kind == OPERAND_VECTOR && operand->count != count))
+			return bad(form, "no list of that length is");
+	}
+	return CUDA_SUCCESS;
+}
+
+/* What is a number in the text, as it decides what code is made */
+static CUresult check_immediate(struct form *form)
+{
+	uint32_t index = NAMED(form, "lop3") ? 4 : 2;
+
+	if (!NAMED(form, "lop3", "alloca") || index >= form->at->operands_count ||
+	    form->at->operands[index].kind == OPERAND_NUMBER)
+		return CUDA_SUCCESS;
+	return bad(form, "a number is missing:");
 }
 
 static bool immediate(const struct statement *at, uint32_t index, uint64_t *value)
@@ -328,7 +364,7 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 {
 	static CUresult (*const checks[])(struct form *form) = {
 		check_modifiers, check_conversion, check_uniform, check_mov, check_memory,
-		check_barrier, check_sparse, check_call,
+		check_lists, check_immediate, check_barrier, check_sparse, check_call,
 	};
 	const struct opcode *opcode = statement->opcode;
 	struct form form = { .at = statement, .unit = unit, .complaint = complaint };
@@ -349,6 +385,9 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 		return result;
 	if (statement->operands_count < opcode->least || statement->operands_count > opcode->most)
 		return bad(&form, "wrong is the number of operands of");
+	if ((opcode->flags & OPCODE_TYPED && !form.types_count) ||
+	    (opcode->flags & OPCODE_TYPED_TWICE && form.types_count < 2))
+		return bad(&form, "a type is missing:");
 	for (size_t i = 0; i < ARRAY_SIZE(checks) && result == CUDA_SUCCESS; i++)
 		result = checks[i](&form);
 	return result;

@@ -199,6 +199,9 @@ CUresult operands_read(struct reader *reader, struct scope *scope, struct statem
 	}
 	if (result != CUDA_SUCCESS)
 		return result;
+	/* a label that follows may have the name of what is declared outside */
+	if (word_is(&statement->name, "bra") && list[0].symbol)
+		list[0] = (struct operand) { .kind = OPERAND_NAME, .name = list[0].name };
 	ptx_next(reader);
 	statement->operands = arena_take(source_of(reader)->arena,
 					 (statement->operands_count + 1) * sizeof(*list));
