@@ -12,7 +12,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	10
+#define PTX_OBJECT_VERSION	11
 
 struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
@@ -100,6 +100,9 @@ struct ptx_launch {
 	uint32_t multiprocessors;
 	uint32_t stack_limit;		/* for kernels whose frame is not known */
 	uint64_t heap_limit;		/* of malloc() */
+	/* a context's place, and its life there: what earlier lives had is free for later ones */
+	const void *heap;
+	uint64_t heap_life;
 	uint64_t print_limit;		/* of what printf() has written and nobody has read */
 	const struct ptx_run_host *host;
 	void *host_data;

@@ -45,7 +45,8 @@ static void set_catcher(ptx_catcher *caught)
 }
 
 static const struct ptx_run_host host = { .catch = set_catcher };
-static uint64_t heap_limit = 8 << 20;
+static uint64_t heap_limit = 8 << 20, heap_life;
+static const void *heap_of;
 
 #define run(kernel, grid, threads, parameters)				\
 	run_(_metadata, &(kernel), grid, threads, false, parameters)
@@ -62,6 +63,7 @@ static struct ptx_outcome run_(struct __test_metadata *_metadata, const struct p
 		.kernel = kernel, .parameters = parameters, .grid = { grid, 1, 1 },
 		.block = { threads, 1, 1 }, .cluster = { 1, 1, 1 }, .cooperative = cooperative,
 		.multiprocessors = 132, .heap_limit = heap_limit, .host = &host,
+		.heap = heap_of, .heap_life = heap_life,
 	};
 	struct ptx_outcome outcome;
 
@@ -522,6 +524,39 @@ TEST(heap_without_a_limit)
 	heap_limit = UINT64_MAX;
 	EXPECT_RAN(run(kernel, 1, 1, &words));
 	EXPECT_EQ(0, (int)word[0]);
+}
+
+static void take(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+
+	words->word[0] += ptx_run_malloc(thread, words->word[1]) != NULL;
+}
+
+/* What one context has not freed is no other's, nor that of a later one in its place. */
+TEST(heaps_of_contexts)
+{
+	static const struct ptx_kernel kernel = {
+		.thread = take, .name = "take", .frame = 512, .waits = true,
+	};
+	static const struct {
+		uint32_t place, life, threads, bytes, taken;
+	} takes[] = {
+		{ 0, 0, 1000, 4096, 1000 }, { 0, 0, 1000, 4096, 1000 }, { 0, 0, 1000, 4096, 40 },
+		{ 0, 1, 1, 3 << 20, 1 }, { 0, 1, 1, 3 << 20, 1 }, { 0, 1, 1, 3 << 20, 0 }, { 0, 2, 3, 3 << 20, 2 },
+		{ 0, 1, 1, 16, 0 }, { 1, 1, 3, 3 << 20, 2 }, { 2, 1, 3, 3 << 20, 2 },
+	};
+	static atomic_uint word[2];
+	struct words words = { word };
+
+	for (size_t i = 0; i < sizeof(takes) / sizeof(*takes); i++) {
+		heap_of = &takes[takes[i].place];
+		heap_life = takes[i].life;
+		word[0] = 0;
+		word[1] = takes[i].bytes;
+		EXPECT_RAN(run(kernel, 1, takes[i].threads, &words));
+		EXPECT_EQ(takes[i].taken, word[0]) TH_LOG("take %zu", i);
+	}
 }
 
 struct stream {

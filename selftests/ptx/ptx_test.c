@@ -591,6 +591,27 @@ TEST_F(ptx, waits_as_its_context_ends)
 	ASSERT_OK(cuDevicePrimaryCtxReset(0));
 }
 
+/* What kernels do not free ends with their context. */
+TEST_F(ptx, heaps_end_with_their_context)
+{
+	static const char text[] = HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+		".visible .entry k(.param .u64 to) { .reg .b64 %d<2>; ld.param.u64 %d1, [to];\n"
+		"{ .param .b64 n; .param .b64 r; st.param.b64 [n], 5000000; call (r), malloc, (n);\n"
+		"ld.param.b64 %d0, [r]; } st.global.u64 [%d1], %d0; ret; }\n";
+
+	for (int i = 0; i < 4; i++) {
+		load(text);
+		ASSERT_OK(LAUNCH("k", 1, 1, &self->memory));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+		EXPECT_NE(0, *(uint64_t *)self->memory);
+		/* the limit is 8 MiB */
+		ASSERT_OK(LAUNCH("k", 1, 1, &self->memory));
+		ASSERT_OK(cuStreamSynchronize(self->stream));
+		EXPECT_EQ(0, *(uint64_t *)self->memory);
+		ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	}
+}
+
 TEST_F(ptx, assertions)
 {
 	char said[256] = "";

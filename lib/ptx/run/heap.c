@@ -2,7 +2,8 @@
 /*
  * The heap of kernels' malloc(): an arena that is never given back, so that a pointer to memory that
  * was freed can be told. What is known of its blocks is elsewhere, as a kernel may store beyond its
- * own. Free blocks of each size, a power of two, are in a list.
+ * own. Free blocks of each size, a power of two, are in a list. Each context has an account, which
+ * its limit is for; what it has not freed, a later context in its place gives back.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -14,21 +15,35 @@
 #define UNIT		32UL
 #define BEFORE		16U		/* bytes in front of what malloc() gives */
 
+struct account {
+	struct account *next;
+	const void *of;			/* the context's place */
+	uint64_t life;
+	uint64_t live;			/* bytes */
+};
+
 struct chunk {
+	struct account *account;	/* NULL: it is free */
 	union {
 		uint64_t bytes;		/* that were asked for */
 		uint32_t next;		/* that is free, by its number; 0: none */
 	};
 	uint32_t start;			/* in units */
-	uint16_t size_class;
-	bool live;
+	uint32_t size_class;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects all below */
 static char *heap;
-static size_t used, live;
+static size_t used;
+static struct account *accounts;
 static struct chunk *chunks;		/* by their start; the first one is nobody's */
 static uint32_t count, room, first_free[CLASSES];
+
+/* What counts of a block */
+static uint64_t charge(uint64_t bytes)
+{
+	return ((bytes + 15) & ~15UL) + BEFORE;
+}
 
 static uint32_t class_of(uint64_t bytes)
 {
@@ -37,6 +52,39 @@ static uint32_t class_of(uint64_t bytes)
 	while ((1UL << size_class) < bytes + BEFORE)
 		size_class++;
 	return size_class;
+}
+
+/* With the lock held */
+static void give_back(struct chunk *chunk)
+{
+	chunk->account->live -= charge(chunk->bytes);
+	chunk->account = NULL;
+	chunk->next = first_free[chunk->size_class];
+	first_free[chunk->size_class] = chunk - chunks;
+}
+
+/* With the lock held. NULL: there is no memory, or the context has ended. */
+static struct account *account_of(const struct ptx_launch *launch)
+{
+	struct account *account = accounts;
+
+	while (account && account->of != launch->heap)
+		account = account->next;
+	if (!account) {
+		account = calloc(1, sizeof(*account));
+		if (!account)
+			return NULL;
+		account->of = launch->heap;
+		account->next = accounts;
+		accounts = account;
+	}
+	if (account->life < launch->heap_life) {
+		for (uint32_t i = 0; i < count; i++)
+			if (chunks[i].account == account)
+				give_back(&chunks[i]);
+		account->life = launch->heap_life;
+	}
+	return account->life == launch->heap_life ? account : NULL;
 }
 
 /* With the lock held. Return: the number of a new chunk; 0: there is no memory */
@@ -69,15 +117,17 @@ static uint32_t chunk_new(uint32_t size_class)
 
 void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
 {
-	uint64_t limit = thread->block->runner->grid->launch->heap_limit;
+	const struct ptx_launch *launch = thread->block->runner->grid->launch;
 	uint32_t size_class, number = 0;
+	struct account *account;
 	char *memory = NULL;
 
-	if (bytes > limit || bytes > HEAP_BYTES - BEFORE)
+	if (bytes > launch->heap_limit || bytes > HEAP_BYTES - BEFORE)
 		return NULL;
 	size_class = class_of(bytes);
 	pthread_mutex_lock(&lock);
-	if (live + (1UL << size_class) <= limit) {
+	account = account_of(launch);
+	if (account && account->live + charge(bytes) <= launch->heap_limit) {
 		number = first_free[size_class];
 		if (number)
 			first_free[size_class] = chunks[number].next;
@@ -85,8 +135,8 @@ void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
 			number = chunk_new(size_class);
 	}
 	if (number) {
-		live += 1UL << size_class;
-		chunks[number].live = true;
+		account->live += charge(bytes);
+		chunks[number].account = account;
 		chunks[number].bytes = bytes;
 		memory = heap + chunks[number].start * UNIT + BEFORE;
 	}
@@ -126,7 +176,7 @@ void heap_block(uint64_t address, uint64_t *start, uint64_t *bytes, bool *freed)
 	chunk = chunk_at(address);
 	*start = (uintptr_t)heap + chunk->start * UNIT + BEFORE;
 	*bytes = chunk->bytes;
-	*freed = chunk != chunks && !chunk->live;
+	*freed = chunk != chunks && !chunk->account;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -141,13 +191,9 @@ void ptx_run_free(struct ptx_thread *thread, void *memory)
 	pthread_mutex_lock(&lock);
 	chunk = chunk_at((uintptr_t)memory);
 	if (chunk != chunks && (char *)memory == heap + chunk->start * UNIT + BEFORE) {
-		twice = !chunk->live;
-		if (chunk->live) {
-			chunk->live = false;
-			chunk->next = first_free[chunk->size_class];
-			first_free[chunk->size_class] = chunk - chunks;
-			live -= 1UL << chunk->size_class;
-		}
+		twice = !chunk->account;
+		if (!twice)
+			give_back(chunk);
 	}
 	pthread_mutex_unlock(&lock);
 	if (twice)
