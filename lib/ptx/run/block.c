@@ -180,38 +180,15 @@ static void run_loops(struct fiber *fiber, struct ptx_grid *grid)
 	}
 }
 
-/* Runs a block's threads one after the other: the kernel never waits. */
+/* Runs a block's threads by one function: the kernel never waits. */
 static void begin_serial(void *data)
 {
 	struct fiber *fiber = data;
 	struct ptx_block *block = fiber->at.block;
-	struct ptx_grid *grid = block->runner->grid;
-	const struct ptx_launch *launch = grid->launch;
 
-	if (launch->kernel->block) {
-		run_loops(fiber, grid);
-		block->live = 1;
-	}
-	while (!launch->kernel->block) {
-		launch->kernel->thread(&fiber->at, launch->parameters);
-		if (block->live <= 1 || grid->failed)
-			break;
-		block->live--;
-		thread_place(&fiber->at, block->threads - block->live);
-	}
+	run_loops(fiber, block->runner->grid);
+	block->live = 1;
 	ptx_run_exit(&fiber->at);
-}
-
-/* After a thread has ended by exit, in a function: goes on with the next one, on a new stack. */
-bool serial_next(struct ptx_block *block)
-{
-	struct fiber *fiber = block->fibers;
-
-	if (!block->live)
-		return false;
-	thread_place(&fiber->at, block->threads - block->live);
-	fiber->stack = fiber_begin(fiber->at.stack_top, begin_serial, fiber);
-	return true;
 }
 
 static bool halves;

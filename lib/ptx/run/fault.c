@@ -59,7 +59,7 @@ static void place(const struct ptx_grid *grid, const struct fiber *fiber, uintpt
 		used += snprintf(text + used, size - used, " or another one up to (%u, %u, %u)",
 				 fiber->at.ctaid[0] + fiber->at.blocks - 1, fiber->at.ctaid[1],
 				 fiber->at.ctaid[2]);
-	if (!grid->serial || !launch->kernel->block || fiber->at.named)
+	if (!grid->serial || fiber->at.named)
 		used += snprintf(text + used, size - used, ", thread (%u, %u, %u)", fiber->at.tid[0],
 				 fiber->at.tid[1], fiber->at.tid[2]);
 	if (*line)

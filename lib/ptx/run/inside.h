@@ -256,7 +256,6 @@ static inline uint32_t launch_shared(const struct ptx_launch *launch)
 
 struct cluster *cluster_start(struct runner *runner, struct ptx_grid *grid, uint64_t number);
 void cluster_free(struct cluster *cluster);
-bool serial_next(struct ptx_block *block);
 
 /* barrier.c */
 void barriers_left(struct fiber *fiber);

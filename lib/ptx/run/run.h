@@ -285,10 +285,11 @@ extern const struct ptx_run_name ptx_run_names[];
 
 /* A kernel that was translated */
 struct ptx_kernel {
+	/* One thread of a kernel that waits */
 	void (*thread)(struct ptx_thread *thread, const void *parameters);
 	/*
 	 * Loops over all threads of a block by itself, if the kernel never waits: the thread
-	 * that it is given is the first one. NULL: there is no such function.
+	 * that it is given is the first one.
 	 */
 	void (*block)(struct ptx_thread *first, const void *parameters);
 	const char *name;

@@ -190,22 +190,12 @@ static void resume(struct runner *runner, struct fiber *fiber)
 	}
 }
 
-/* Runs a block whose threads never wait. */
-static void serial_round(struct runner *runner, struct ptx_block *block)
-{
-	struct fiber *fiber = queue_take(block);
-
-	do {
-		resume(runner, fiber);
-	} while (!runner->grid->failed && serial_next(block));
-}
-
 /* Gives each thread of a block that can run a turn. Return: did one do more than poll? */
 static bool block_round(struct runner *runner, struct ptx_block *block)
 {
 	block->happened = false;
 	if (block->serial) {
-		serial_round(runner, block);
+		resume(runner, queue_take(block));
 		return true;
 	}
 	for (block->turns = block->queued; block->turns && !runner->grid->failed;) {
