@@ -99,8 +99,7 @@ static CUresult link_texts(struct module *module, const struct ptx_object *objec
 	shares = shares_variables(module);
 	if (shares)
 		pthread_mutex_lock(&linking_lock);
-	result = object->code_new(image->texts, image->texts_count, image->binary, &variables,
-				  &module->code, &log);
+	result = object->code_new(image->texts, image->texts_count, &variables, &module->code, &log);
 	if (shares && result == CUDA_SUCCESS)
 		set_linked(module);
 	if (shares)

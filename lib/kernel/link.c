@@ -176,7 +176,7 @@ static CUresult add_texts(struct link *link, CUjitInputType type, const void *da
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = object->link(link->image->texts, link->image->texts_count,
-			      (const char *const *)link->names, false, link->image->binary, &log);
+			      (const char *const *)link->names, false, &log);
 	write_logs(link, log.text);
 	if (result == CUDA_SUCCESS)
 		return result;
@@ -281,7 +281,7 @@ static CUresult make_image(struct link *link)
 	if (result != CUDA_SUCCESS || link->linked)
 		return result;
 	result = object->link(link->image->texts, link->image->texts_count,
-			      (const char *const *)link->names, true, link->image->binary, &log);
+			      (const char *const *)link->names, true, &log);
 	write_logs(link, log.text);
 	if (result != CUDA_SUCCESS)
 		return fail(result, "%.200s", log.text);

@@ -96,7 +96,7 @@ static CUresult check_text(const struct image *image, struct ptx_log *log)
 	object = translator_get(&why);
 	if (!object)
 		return CUDA_SUCCESS;
-	result = object->check(image->texts, image->binary, log);
+	result = object->check(image->texts, log);
 	return result == CUDA_SUCCESS ? result : fail(result, "%.200s", log->text);
 }
 

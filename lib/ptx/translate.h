@@ -8,12 +8,11 @@
 
 #include "translate/ptx_object.h"
 
-int ptx_check(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log);
-int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architecture,
-		 const struct ptx_variables *variables, struct ptx_code **code,
-		 struct ptx_log *log);
+int ptx_check(const struct ptx_text *text, struct ptx_log *log);
+int ptx_code_new(const struct ptx_text *texts, uint32_t count,
+		 const struct ptx_variables *variables, struct ptx_code **code, struct ptx_log *log);
 int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *names,
-	     bool complete, uint32_t architecture, struct ptx_log *log);
+	     bool complete, struct ptx_log *log);
 int ptx_code_count(const struct ptx_code *code);
 void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
 		      void *data);

@@ -124,15 +124,15 @@ typedef void ptx_shown(void *data, const char *about, const char *ir, const char
 struct ptx_object {
 	uint32_t version;
 	/* Reads text as a compiler does, and forgets it. */
-	int (*check)(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log);
+	int (*check)(const struct ptx_text *text, struct ptx_log *log);
 	/*
 	 * Do texts link, as far as they are there? @names: of the texts; @complete: there are no
 	 * more
 	 */
 	int (*link)(const struct ptx_text *texts, uint32_t count, const char *const *names,
-		    bool complete, uint32_t architecture, struct ptx_log *log);
+		    bool complete, struct ptx_log *log);
 	/* Reads and links texts, which must stay, for one module. */
-	int (*code_new)(const struct ptx_text *texts, uint32_t count, uint32_t architecture,
+	int (*code_new)(const struct ptx_text *texts, uint32_t count,
 			const struct ptx_variables *variables, struct ptx_code **code,
 			struct ptx_log *log);
 	void (*code_free)(struct ptx_code *code);

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 		return 2;
 	text.bytes = snprintf(buffer, sizeof(buffer), form, argv[2]);
 	text.text = buffer;
-	if (object->code_new(&text, 1, 90, &where, &code, &log) ||
+	if (object->code_new(&text, 1, &where, &code, &log) ||
 	    object->kernel(code, "k", &launch.kernel, &log)) {
 		puts(log.text);
 		return 1;

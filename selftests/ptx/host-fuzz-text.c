@@ -130,7 +130,7 @@ static void one(const struct ptx_object *object, char *work)
 	if (object) {
 		struct ptx_text part = { text, length };
 
-		object->check(&part, 90, &log);
+		object->check(&part, &log);
 	}
 	free(text);
 	text = calloc(1, length + BEHIND);
@@ -155,7 +155,7 @@ static bool all_good(const struct ptx_object *object)
 		if (result == CUDA_SUCCESS)
 			image_put(image);
 		if (result == CUDA_SUCCESS && object)
-			result = object->check(&part, 90, &log);
+			result = object->check(&part, &log);
 		if (result != CUDA_SUCCESS)
 			printf("# text %zu: %s%s\n", i, complaint.text, log.text);
 		good &= result == CUDA_SUCCESS;

@@ -113,7 +113,7 @@ static int run(const struct kernel *kernel, bool windows, struct ptx_log *log)
 	log->text[0] = '\0';
 	/* a second text, of only a head: then the object writes initial values by itself */
 	texts[1].bytes = strchr(strstr(text, ".address"), '\n') - text;
-	result = object->code_new(texts, 2, 90, &where, &code, log);
+	result = object->code_new(texts, 2, &where, &code, log);
 	if (result) {
 		free(text);
 		return result;

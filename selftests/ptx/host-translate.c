@@ -471,7 +471,7 @@ static void clusters_in_another_text(void)
 	struct ptx_log log = {};
 	struct ptx_code *code;
 	char why[400];
-	int result = object->code_new(texts, 2, 90, &where, &code, &log);
+	int result = object->code_new(texts, 2, &where, &code, &log);
 
 	if (!result) {
 		result = object->kernel(code, "k", &launch.kernel, &log);

@@ -47,7 +47,7 @@ static int load(const char *text, size_t bytes, struct ptx_code **code, struct p
 
 	variables_count = 0;
 	log->text[0] = '\0';
-	return object->code_new(texts, 2, 90, &where, code, log);
+	return object->code_new(texts, 2, &where, code, log);
 }
 
 static inline int run_shape(struct ptx_code *code, const char *kernel, const uint32_t block[3],

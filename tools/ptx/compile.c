@@ -89,8 +89,7 @@ void compile_image(struct compiling *all, const char *path, const struct image *
 
 	if (!image->texts_count)
 		return;
-	if (all->object->code_new(image->texts, image->texts_count, image->architecture,
-				  &variables, &code, &log)) {
+	if (all->object->code_new(image->texts, image->texts_count, &variables, &code, &log)) {
 		fprintf(stderr, "memcast-ptx: %s: %s\n", path, log.text);
 		all->wrong = true;
 		return;

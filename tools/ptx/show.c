@@ -32,8 +32,7 @@ void show_image(struct showing *showing, const char *path, const struct image *i
 
 	if (!image->texts_count)
 		return;
-	if (showing->object->code_new(image->texts, image->texts_count, image->architecture,
-				      &variables, &code, &log)) {
+	if (showing->object->code_new(image->texts, image->texts_count, &variables, &code, &log)) {
 		fprintf(stderr, "memcast-ptx: %s: %s\n", path, log.text);
 		showing->failed = true;
 		return;

@@ -288,14 +288,12 @@ static int new_code(const struct ptx_text *texts, uint32_t count, const char *co
 	return CUDA_SUCCESS;
 }
 
-int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architecture,
-		 const struct ptx_variables *variables, struct ptx_code **code,
-		 struct ptx_log *log)
+int ptx_code_new(const struct ptx_text *texts, uint32_t count,
+		 const struct ptx_variables *variables, struct ptx_code **code, struct ptx_log *log)
 {
 	struct ptx_code *new;
 	int result = new_code(texts, count, NULL, true, &new, log);
 
-	(void)architecture;
 	*code = NULL;
 	if (!result) {
 		new->context = variables->context;
@@ -315,24 +313,22 @@ int ptx_code_new(const struct ptx_text *texts, uint32_t count, uint32_t architec
 	return CUDA_SUCCESS;
 }
 
-int ptx_check(const struct ptx_text *text, uint32_t architecture, struct ptx_log *log)
+int ptx_check(const struct ptx_text *text, struct ptx_log *log)
 {
 	struct ptx_code *code;
 	int result = new_code(text, 1, NULL, true, &code, log);
 
-	(void)architecture;
 	ptx_code_free(code);
 	return result;
 }
 
 /* Do the texts link? @complete: nothing may be undefined any more */
 int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *names,
-	     bool complete, uint32_t architecture, struct ptx_log *log)
+	     bool complete, struct ptx_log *log)
 {
 	struct ptx_code *code;
 	int result = new_code(texts, count, names, complete, &code, log);
 
-	(void)architecture;
 	ptx_code_free(code);
 	return result;
 }

@@ -53,7 +53,7 @@ struct ptx_code *device_load(const char *text)
 	struct ptx_code *code;
 	struct ptx_log log;
 
-	if (object->code_new(&texts, 1, 90, &variables, &code, &log))
+	if (object->code_new(&texts, 1, &variables, &code, &log))
 		rank_die("%s", log.text);
 	return code;
 }
