@@ -149,6 +149,7 @@ TEST_F(pointer, host_memory)
 	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
 		.location = { CU_MEM_LOCATION_TYPE_HOST_NUMA, 0 } };
 	CUmemGenericAllocationHandle handle;
+	uint64_t tokens[2] = { 77, 77 };
 	CUdeviceptr at;
 
 	cuda_start(0);
@@ -158,6 +159,9 @@ TEST_F(pointer, host_memory)
 	EXPECT_EQ(0, (int)ATTRIBUTE(DEVICE_ORDINAL, int, at));
 	EXPECT_EQ(at, ATTRIBUTE(HOST_POINTER, uintptr_t, at));
 	EXPECT_EQ(0, ATTRIBUTE(ALLOWED_HANDLE_TYPES, unsigned int, at));
+	EXPECT_REASON(cuPointerGetAttribute(tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, at),
+		      "not memory of a device");
+	EXPECT_EQ(77, tokens[0]);
 }
 
 /*

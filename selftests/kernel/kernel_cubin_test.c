@@ -147,12 +147,16 @@ TEST_F(kernel_image, cubins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
 }
 
-/* In a fatbin, an entry tells that it is a cubin. The cubin itself has to be one as well. */
+/*
+ * In a fatbin, an entry tells that it is a cubin. The cubin itself has to be one as well. It counts
+ * more than PTX for the device, before it or behind it.
+ */
 TEST_F(kernel_image, cubins_of_fatbins)
 {
 	static struct fatbin fatbin;
 	struct cubin *cubin = (void *)fatbin.entry[0].data;
 	CUfunction function;
+	int value;
 
 	_Static_assert(sizeof(*cubin) <= sizeof(fatbin.entry[0].data), "it fits");
 	fill(&fatbin, PLAIN, 90);
@@ -164,6 +168,18 @@ TEST_F(kernel_image, cubins_of_fatbins)
 	cubin->header.e_ident[EI_MAG0] ^= 1;
 	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &fatbin),
 			 "a cubin that is no ELF file");
+	for (int own = 0; own < 2; own++) {
+		fill(&fatbin, PLAIN, 90);
+		fatbin.entry[1].architecture = 90;
+		fatbin.entry[own].kind = 2;
+		fill_cubin((void *)fatbin.entry[own].data, 90);
+		memcpy(fatbin.entry[!own].data, text, sizeof(text));
+		ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
+		ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
+		EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+		EXPECT_EQ(40, value);	/* text does not tell it */
+		EXPECT_OK(cuModuleUnload(self->module));
+	}
 }
 
 /* Files of each kind, cut short as an interrupted copy leaves them; and files that are none */
@@ -191,20 +207,26 @@ TEST_F(kernel_image, files_cut_short)
 }
 
 /* In a linked image a text is padded to 8 bytes, and what lies behind it is of the image, too. */
-TEST_F(kernel_image, linked_image_without_padding)
+TEST_F(kernel_image, linked_images)
 {
 	struct {
 		char magic[16];
 		uint64_t bytes, count, size;
-		char text[sizeof(text) - 1];
-	} __attribute__((packed)) linked = {
-		"memcast linked\n", sizeof(linked), 2, sizeof(linked.text), {},
-	};
+		char text[(sizeof(text) + 6) & -8];
+	} linked = { "memcast linked\n", sizeof(linked), 1, sizeof(text) - 1, {} };
+#define BAD_LINKED(bytes, reason)							\
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, load_as_file(&linked, bytes), reason)
 
-	_Static_assert(sizeof(linked.text) % 8, "it lacks some bytes");
-	memcpy(linked.text, text, sizeof(linked.text));
-	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, load_as_file(&linked, sizeof(linked)),
-			 "a linked image whose sizes are wrong");
+	_Static_assert(sizeof(linked.text) >= sizeof(text), "its end is padding");
+	memcpy(linked.text, text, sizeof(text));
+	EXPECT_OK(load_as_file(&linked, sizeof(linked)));
+	BAD_LINKED(sizeof(linked) - 8, "a linked image that ends before its end");
+	linked.count = 2;
+	BAD_LINKED(sizeof(linked), "a linked image whose sizes are wrong");
+	linked.bytes = offsetof(typeof(linked), text) + sizeof(text) - 1;
+	BAD_LINKED(linked.bytes, "a linked image whose sizes are wrong");
+	linked.bytes = 16;
+	BAD_LINKED(sizeof(linked), "a linked image that ends before its end");
 	unlink(FILE_NAME);
 }
 
@@ -222,6 +244,14 @@ TEST_F(kernel_image, damaged_bytes)
 		at[i] ^= 0xff;
 	}
 	EXPECT_LT(0, refused);
+	/* several values that are the whole file each */
+	cubin.section[7].sh_offset = 0;
+	cubin.section[7].sh_size = cubin.symbol[2].st_size = sizeof(cubin);
+	cubin.symbol[2].st_value = 0;
+	cubin.symbol[3] = cubin.symbol[2];
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, load_as_file(&cubin, sizeof(cubin)),
+			 "variables that overlap");
+	fill_cubin(&cubin, 90);
 	/* a value that ends before it begins */
 	cubin.symbol[2].st_value = 16;
 	cubin.symbol[2].st_size = -8;

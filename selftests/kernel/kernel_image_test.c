@@ -377,25 +377,72 @@ TEST_F(kernel_image, fatbins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
 }
 
+/* nvcc -rdc: the linker's result and, for devices that it is not for, its parts beside it */
+TEST_F(kernel_image, linked_programs)
+{
+	static struct fatbin linked, part;
+	const void *parts[] = { &part, NULL };
+	struct {
+		uint32_t magic, version;
+		const void *data;
+		const void *const *parts;
+	} wrapper = { 0x466243b1, 2, &linked, parts };
+
+	fill(&linked, PLAIN, 100);
+	fill(&part, ZSTD, 80);
+	ASSERT_OK(cuModuleLoadData(&self->module, &wrapper));
+	check_functions(self->module);
+	EXPECT_OK(cuModuleUnload(self->module));
+	wrapper.version = 1;
+	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&self->module, &wrapper));
+	wrapper.version = 2;
+	parts[0] = NULL;
+	EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&self->module, &wrapper));
+}
+
+/* Of texts for several devices the newest counts, wherever it stands. */
+TEST_F(kernel_image, newest_text_of_a_fatbin)
+{
+	static const char other[] = HEAD ENTRY;
+	static struct fatbin fatbin;
+
+	for (int newer = 0; newer < 2; newer++) {
+		fill(&fatbin, PLAIN, 80);
+		memcpy(fatbin.entry[newer].data, text, sizeof(text));
+		memcpy(fatbin.entry[!newer].data, other, sizeof(other));
+		fatbin.entry[newer].architecture = 80;
+		fatbin.entry[!newer].architecture = 75;
+		ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
+		check_functions(self->module);
+		EXPECT_OK(cuModuleUnload(self->module));
+	}
+}
+
 TEST_F(kernel_image, damaged_fatbins)
 {
 	static struct fatbin fatbin;
 	CUmodule module;
 
-	fill(&fatbin, ZSTD, 80);
-	fatbin.entry[0].unpacked_bytes = UINT64_MAX;
-	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
-	fill(&fatbin, ZSTD, 80);
-	fatbin.entry[0].packed_bytes = UINT32_MAX;
-	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+#define BAD_FATBIN(how, reason, ...)							\
+({											\
+	fill(&fatbin, how, 80);								\
+	__VA_ARGS__;									\
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin),	\
+			 reason);							\
+})
+	BAD_FATBIN(PLAIN, "a fatbin of an unknown version", fatbin.version = 2);
+	BAD_FATBIN(PLAIN, "a fatbin of an unknown version", fatbin.header_bytes = 24);
+	BAD_FATBIN(PLAIN, "a fatbin whose sizes are wrong", fatbin.entry[1].header_bytes = 40;
+		   fatbin.entry[1].bytes += offsetof(struct entry, data) - 40);
+	BAD_FATBIN(ZSTD, "a fatbin whose sizes are wrong",
+		   fatbin.entry[0].unpacked_bytes = UINT64_MAX);
+	BAD_FATBIN(ZSTD, "a fatbin whose sizes are wrong",
+		   fatbin.entry[0].packed_bytes = UINT32_MAX);
+	BAD_FATBIN(LZ4, "a fatbin whose sizes are wrong", fatbin.entry[0].header_bytes = 48;
+		   fatbin.entry[0].bytes += offsetof(struct entry, data) - 48);
 	/* shorter than it says */
-	fill(&fatbin, LZ4, 80);
-	fatbin.entry[0].unpacked_bytes++;
-	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
-	fill(&fatbin, LZ4, 80);
-	fatbin.entry[0].header_bytes = 48;
-	fatbin.entry[0].bytes += offsetof(struct entry, data) - 48;
-	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, &fatbin));
+	BAD_FATBIN(LZ4, "an image in a fatbin cannot be unpacked",
+		   fatbin.entry[0].unpacked_bytes++);
 	/* text in an entry that says it is an ELF file */
 	fill(&fatbin, ZSTD, 90);
 	fatbin.entry[0].kind = 2;
