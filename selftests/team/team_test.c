@@ -241,6 +241,19 @@ static void *wait_in_thread(void *arg)
 	return NULL;
 }
 
+/* Return: a thread that waits in the module */
+#define wait_aside(waiter)	wait_aside_(_metadata, waiter)
+static pthread_t wait_aside_(struct __test_metadata *_metadata, struct waiter *waiter)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
+	while (!__atomic_load_n(&waiter->thread, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	ASSERT_TRUE(sleeps(getpid(), waiter->thread));
+	return thread;
+}
+
 static void on_signal(int number)
 {
 	(void)number;
@@ -256,7 +269,7 @@ TEST_F(waiting, goes_on_after_signals)
 
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
 	start_team(_metadata, waiter, variant->blocked);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
+	thread = wait_aside(waiter);
 	for (i = 0; i < 50; i++) {
 		usleep(1000);
 		ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
@@ -301,10 +314,7 @@ TEST_F(waiting, while_the_handle_is_released)
 
 	start_team(_metadata, waiter, variant->blocked);
 	other = imported(exported(waiter->team));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_in_thread, waiter));
-	while (!__atomic_load_n(&waiter->thread, __ATOMIC_SEQ_CST))
-		usleep(1000);
-	ASSERT_TRUE(sleeps(getpid(), waiter->thread));
+	thread = wait_aside(waiter);
 	EXPECT_EQ(0, __atomic_load_n(&waiter->done, __ATOMIC_SEQ_CST));
 	ASSERT_OK(cuMemRelease(waiter->team));
 	ASSERT_OK(cuMulticastAddDevice(other, 1));
