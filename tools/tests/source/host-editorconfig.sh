@@ -16,6 +16,7 @@ mapfile -t texts < <(git ls-files | grep -vE '\.(png|svg)$|^LICENSES/')
 mapfile -t python < <(git grep -l '^#!/usr/bin/python3' -- 'tools/memcast-*'; git ls-files '*.py')
 mapfile -t code < <(git ls-files '*.[ch]' '*.awk' '*.sh' '*.mk' 'tools/memcast-*' Makefile Kbuild |
 	grep -vxF "$(printf '%s\n' "${python[@]}")")
+[ ${#code[@]} -gt 0 ] || { echo "Bail out! git lists no files"; exit 1; }
 holds blanks "$(grep -nE '[[:blank:]]+$|'$'\r' -- "${texts[@]}" | cut -d: -f-2)"
 holds ends "$(for file in "${texts[@]}"; do [ -z "$(tail -c 1 -- "$file")" ] ||
 	echo "$file has no line end at its end"; done)"

@@ -87,7 +87,8 @@ holds array_uses_public_names "$(nm -D --undefined-only "$array" | awk '{ print 
 # memcast-trap.so uses no symbol of libcuda.so.1 except through the pointers that it gets, and
 # libcuda.so.1 needs no disassembler.
 trap=${1:-build/lib}/memcast-trap.so
-holds trap_is_apart "$(exports "$trap" | grep -vx memcast_trap_object | sed 's/$/ is exported/'
+holds trap_is_apart "$(exports "$trap" | grep -qx memcast_trap_object || echo "it exports nothing"
+	exports "$trap" | grep -vx memcast_trap_object | sed 's/$/ is exported/'
 	nm -D --undefined-only "$trap" | awk '{ print $2 }' | grep -E '^(cu[A-Z]|memcast)' |
 		sed 's/$/ is used/'
 	readelf -d "$library" | grep NEEDED.*Zydis)"

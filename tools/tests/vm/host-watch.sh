@@ -60,15 +60,17 @@ result nothing_is_said_of_work $?
 # shellcheck disable=SC2016
 check what_is_left_running 1 '' bash -c '
 	"$1" bash -c "setsid sleep 10000 & echo \$! >$2/pid"
+	[ -s "$2/pid" ] || exit 9
 	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
 # shellcheck disable=SC2016
 check what_is_left_running_tidies_up 0 '' bash -c '
 	"$1" bash -c "(trap \"rm $2/mess; exit\" TERM; >$2/mess; while :; do sleep 0.1; done) &
-		until [ -e $2/mess ]; do sleep 0.1; done"
-	[ ! -e "$2/mess" ]' - "$watch" "$temp"
+		until [ -e $2/mess ]; do sleep 0.1; done" &&
+		[ ! -e "$2/mess" ]' - "$watch" "$temp"
 # shellcheck disable=SC2016
 check what_will_not_end 1 '' bash -c '
-	"$1" bash -c "(trap \"\" TERM; echo \$BASHPID >$2/pid; while :; do sleep 0.1; done) &
-		until [ -s $2/pid ]; do sleep 0.1; done"
-	kill -0 "$(cat "$2/pid")"' - "$watch" "$temp"
+	"$1" bash -c "(trap \"\" TERM; echo \$BASHPID >$2/stays; while :; do sleep 0.1; done) &
+		until [ -s $2/stays ]; do sleep 0.1; done"
+	[ -s "$2/stays" ] || exit 9
+	kill -0 "$(cat "$2/stays")"' - "$watch" "$temp"
 exit $failed
