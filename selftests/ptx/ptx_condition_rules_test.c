@@ -120,6 +120,21 @@ TEST_F(condition, rules_of_graphs)
 			 "graphs of child nodes have no conditions");
 }
 
+TEST_F(condition, nests_as_deep_as_child_graphs)
+{
+	CUgraphNodeParams params;
+	CUgraphNode node;
+	CUgraph graph;
+
+	start();
+	graph = self->graph;
+	for (int depth = 1; depth < 64; depth++)
+		graph = *add_condition(graph, NULL, &node, condition_new(0, 0),
+				       CU_GRAPH_COND_TYPE_IF, 1);
+	params = conditional(condition_new(0, 0), CU_GRAPH_COND_TYPE_IF, 1);
+	EXPECT_REFUSED(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+}
+
 TEST_F(condition, refused)
 {
 	CUDA_GRAPH_INSTANTIATE_PARAMS how = {};
