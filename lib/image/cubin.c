@@ -320,7 +320,7 @@ CUresult cubin_read(struct image *image, const void *data, size_t bytes)
 	const Elf64_Ehdr *header = data;
 	struct cubin cubin = { .image = image };
 	CUresult result;
-	int device = image->binary;
+	int device = image->device;
 
 	if (bytes && bytes < sizeof(*header))
 		return fail(CUDA_ERROR_UNKNOWN, "a cubin that ends in its header");

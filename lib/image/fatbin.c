@@ -77,7 +77,48 @@ static CUresult unpack(const struct entry *entry, char *to)
 	return fail(CUDA_ERROR_INVALID_IMAGE, "an image in a fatbin cannot be unpacked");
 }
 
-/* @complaint: NULL: PTX text is kept, and not read */
+/*
+ * Reads PTX beside code for the device, which tells what kernels need. The text runs, so its
+ * variables count: it says which are managed, which are private, and which begin with addresses. A
+ * text that cannot be read is kept, so that a launch says why.
+ */
+static CUresult read_text(struct image *image, const char *text, size_t bytes)
+{
+	bool first = !image->texts_count;
+	struct complaint complaint;
+	struct image read = *image;
+	CUresult result;
+
+	read.kernels = NULL;
+	read.kernels_count = read.kernels_room = 0;
+	if (first) {
+		read.variables = NULL;
+		read.variables_count = read.variables_room = 0;
+	}
+	read.of_parts = true;		/* what this text calls may be in another one */
+	result = ptx_read(&read, text, bytes, &complaint);
+	free(read.kernels);
+	image->kept = read.kept;
+	image->texts = read.texts;
+	image->texts_count = read.texts_count;
+	image->texts_room = read.texts_room;
+	if (result == CUDA_SUCCESS || !first) {
+		if (first)
+			free(image->variables);
+		image->variables = read.variables;
+		image->variables_room = read.variables_room;
+	} else {
+		free(read.variables);
+	}
+	if (result == CUDA_SUCCESS) {
+		image->variables_count = read.variables_count;
+		image->has_addresses = read.has_addresses;
+		return result;
+	}
+	return result == CUDA_ERROR_OUT_OF_MEMORY ? result : image_add_text(image, text, bytes);
+}
+
+/* @complaint: NULL: the entry is PTX beside code for the device */
 static CUresult read_entry(struct image *image, const struct entry *entry,
 			   struct complaint *complaint)
 {
@@ -106,7 +147,7 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 	if (complaint)
 		image->architecture = entry->architecture;
 	if (!complaint)
-		result = image_add_text(image, data, strnlen(data, bytes));
+		result = read_text(image, data, strnlen(data, bytes));
 	else if (entry->kind == KIND_CUBIN)
 		result = cubin_read(image, data, bytes);
 	else
@@ -151,24 +192,24 @@ CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
 		     struct complaint *complaint)
 {
 	const struct entry *best, *best_text;
-	CUresult result = find_entries(data, bytes, image->binary, &best, &best_text);
+	CUresult result = find_entries(data, bytes, image->device, &best, &best_text);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!best)
 		return fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fatbin has no code for %d.%d",
-			    image->binary / 10, image->binary % 10);
+			    image->device / 10, image->device % 10);
 	result = read_entry(image, best, complaint);
 	if (result == CUDA_SUCCESS && best_text && best_text != best)
 		result = read_entry(image, best_text, NULL);
 	return result;
 }
 
-/* Keeps the PTX of a fatbin, if it has any. */
+/* Reads the PTX of a fatbin, if it has any, beside code for the device. */
 CUresult fatbin_text(struct image *image, const void *data)
 {
 	const struct entry *best, *best_text;
-	CUresult result = find_entries(data, 0, image->binary, &best, &best_text);
+	CUresult result = find_entries(data, 0, image->device, &best, &best_text);
 
 	return result == CUDA_SUCCESS && best_text ? read_entry(image, best_text, NULL) : result;
 }

@@ -295,7 +295,7 @@ CUresult image_read(const void *data, size_t bytes, int architecture, struct ima
 	complaint->text[0] = '\0';
 	if (result != CUDA_SUCCESS)
 		return result;
-	new->binary = architecture;
+	new->device = new->binary = architecture;
 	result = read_any(new, data, bytes, complaint);
 	if (result == CUDA_SUCCESS)
 		result = image_sort(new, &twice);

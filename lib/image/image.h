@@ -60,7 +60,8 @@ struct image {
 	uint32_t kernels_count, variables_count;
 	uint32_t *by_name;		/* numbers of kernels, sorted by name */
 	uint32_t constant_bytes;
-	int architecture, binary;	/* 90 is 9.0: of the source, of the code */
+	int device;			/* the architecture that it is read for: 90 is 9.0 */
+	int architecture, binary;	/* of the source, of the code */
 	bool of_parts;			/* made of parts, which call each other's functions */
 	/* PTX of the kernels, also where there is code for the device, which nobody can run */
 	struct ptx_text *texts;

@@ -110,7 +110,7 @@ CUresult ptx_read(struct image *image, const char *text, size_t bytes,
 	reader.complaint = complaint;
 	result = version(&reader, &number);
 	if (result == CUDA_SUCCESS)
-		result = target(&reader, number, image->binary);
+		result = target(&reader, number, image->device);
 	if (result == CUDA_SUCCESS && ptx_take(&reader, ".address_size")) {
 		if (reader.word.value != 64)
 			result = ptx_wrong(&reader, "addresses have 64 bits, not");

@@ -111,7 +111,7 @@ static CUresult link_create(unsigned int count, CUjit_option *options, void **va
 		link_put(link);
 		return image_no_memory();
 	}
-	link->image->binary = figures->architecture;
+	link->image->device = figures->architecture;
 	*state = link->handle;
 	return CUDA_SUCCESS;
 }

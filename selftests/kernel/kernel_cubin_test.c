@@ -147,6 +147,47 @@ TEST_F(kernel_image, cubins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
 }
 
+/* PTX beside a cubin tells of variables what a cubin does not: the program may run it. */
+TEST_F(kernel_image, variables_of_text_beside_a_cubin)
+{
+	static const char beside[] = HEAD
+		".visible .global .attribute(.managed) .align 4 .u32 held = 5;\n"
+		".visible .global .align 4 .u32 word = 7;\n"
+		".visible .entry first(.param .u64 a, .param .u32 b) { ret; }\n";
+	static struct fatbin fatbin;
+	CUlibrary library;
+	CUfunction function;
+	CUdeviceptr address;
+	uint32_t word = 0;
+	size_t bytes;
+	int registers;
+
+	fill(&fatbin, PLAIN, 90);
+	fatbin.entry[0].kind = 2;
+	fill_cubin((void *)fatbin.entry[0].data, 90);
+	fatbin.entry[1].architecture = 90;
+	strcpy(fatbin.entry[1].data, beside);
+	ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
+	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
+	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
+	EXPECT_EQ(7, word);
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
+	EXPECT_OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+	EXPECT_EQ(40, registers);
+	EXPECT_OK(cuModuleUnload(self->module));
+	ASSERT_OK(cuLibraryLoadData(&library, &fatbin, NULL, NULL, 0, NULL, NULL, 0));
+	ASSERT_OK(cuLibraryGetManaged(&address, &bytes, library, "held"));
+	EXPECT_EQ(5, *(uint32_t *)address);
+	EXPECT_OK(cuLibraryUnload(library));
+	/* where the text cannot be read, a launch says so; the cubin's variables stay */
+	strcpy(fatbin.entry[1].data, HEAD ".global .u32 word = ;\n");
+	ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
+	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
+	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
+	EXPECT_EQ(0xabcd, word);
+	EXPECT_OK(cuModuleUnload(self->module));
+}
+
 /*
  * In a fatbin, an entry tells that it is a cubin. The cubin itself has to be one as well. It counts
  * more than PTX for the device, before it or behind it.

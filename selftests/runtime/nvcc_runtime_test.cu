@@ -8,9 +8,10 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
-#define TESTS	9
+#define TESTS	10
 
 __device__ int counter = 5;
+__managed__ int held = 3;
 __constant__ float factors[4] = { 1, 2, 3, 4 };
 
 __global__ void __launch_bounds__(256) add(float *to, const float *from, int count)
@@ -114,6 +115,7 @@ int main()
 	result("names", names());
 	result("occupancy", occupancy());
 	result("variables", variables());
+	result("managed", held == 3);
 	result("handles", handles());
 	add<<<1, 16>>>(memory, memory, 16);
 	result("launch_is_refused", cudaGetLastError() == cudaErrorNotSupported);
