@@ -48,7 +48,7 @@ def ensure_built(machine):
     goals = [part + "vm-init"]
     if with_module:
         goals += ["kmod", "lib", *(part + "memcast-" + name for name in (
-            "smi", "perf", "profile", *["hosts"] * bool(machine.options.hosts)))]
+            "smi", "perf", "profile", "hosts"))]
     made = f"{place.build}/made-{machine.release}{'-module' * with_module}"
     os.makedirs(place.build, exist_ok=True)
     if not place.installed and is_built(machine, made, goals + own):

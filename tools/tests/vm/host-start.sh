@@ -34,7 +34,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 6
+plan start 7
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -62,4 +62,16 @@ run --verbose=yes -- true
 check flag_with_a_value told '--verbose takes no value'
 run --keep-log "$temp/none/log" -- true
 check log_that_cannot_be_written told '--keep-log: .* cannot be written: No such file'
+
+# A false make says for a false kernel what would be built: a program that only --hosts packs, too,
+# as nothing notes later that it is older than its source.
+image=x86/boot/bzImage
+[ "$(uname -m)" != aarch64 ] || image=arm64/boot/Image
+mkdir -p "$temp/kernel/include/generated" "$temp/kernel/arch/${image%/*}" "$temp/false"
+touch "$temp/kernel/arch/$image"
+echo '#define UTS_RELEASE "0.0-start"' >"$temp/kernel/include/generated/utsrelease.h"
+printf '#!/bin/sh\necho "$@" >"%s/goals"\nexit 1\n' "$temp" >"$temp/false/make"
+chmod +x "$temp/false/make"
+PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
+check all_tools_are_built eval 'told "building failed" && grep -q /memcast-hosts "$temp/goals"'
 exit $failed
