@@ -8,7 +8,7 @@ from time import monotonic, sleep
 
 from vm import build, processors, running
 from vm.host import die, find_program, read, save, say
-from vm.pack import FILE, FOLDER, Pack, host_files, lazy_pools, parameters
+from vm.pack import FILE, FOLDER, Pack, has_loader, host_files, lazy_pools, parameters
 from vm.report import BEGUN, failed_boot, verdict
 
 OUTPUTS = ("log", "status", "out", "err")  # files that QEMU writes
@@ -93,6 +93,10 @@ class Machine:
             if not find_program(name, place.path):
                 missing = place.output(place.kernel_program, "deps", "missing").strip()
                 die(f"{name} is missing; run: apt-get install {missing}")
+        busybox = find_program("busybox", place.path)
+        if not self.processors.foreign and has_loader(busybox):
+            die(f"{busybox} needs libraries, which the machine does not have; run:"
+                " apt-get install busybox-static")
         if self.processors.foreign:
             self.sysroot = place.output(place.kernel_program, "sysroot").strip() or sys.exit(125)
             place.build += "/" + self.processors.arch

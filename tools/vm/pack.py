@@ -18,9 +18,20 @@ def is_readable(file):
     """Is this a file that this user may read?"""
     return os.path.isfile(file) and os.access(file, os.R_OK)
 
+def has_loader(file):
+    """Does a program name a loader for its libraries, as programs that are not static do?"""
+    with open(file, "rb") as opened:
+        head = opened.read(4096)
+
+    def number(at, size):
+        return int.from_bytes(head[at:at + size], "little")
+    start, size, count = number(32, 8), number(54, 2), number(56, 2)  # of the program headers
+    return head[:4] == b"\x7fELF" and any(
+        number(start + size * at, 4) == 3 for at in range(count))  # PT_INTERP
+
 def contains(file, *texts):
-    """Has a file all of these texts?"""
-    if not is_readable(file) or not os.path.getsize(file):
+    """Has a file all of these texts? Of data, which may be many GiB, the first MiB counts."""
+    if not is_readable(file):
         return False
     try:
         with open(file, "rb") as opened:

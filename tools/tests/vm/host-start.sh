@@ -34,7 +34,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 7
+plan start 8
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -74,4 +74,9 @@ printf '#!/bin/sh\necho "$@" >"%s/goals"\nexit 1\n' "$temp" >"$temp/false/make"
 chmod +x "$temp/false/make"
 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
 check all_tools_are_built eval 'told "building failed" && grep -q /memcast-hosts "$temp/goals"'
+
+# /bin/true is not static.
+cp /bin/true "$temp/false/busybox"
+PATH=$temp/false:$PATH run --no-module -- true
+check busybox_with_libraries told 'busybox needs libraries.*busybox-static'
 exit $failed
