@@ -251,11 +251,12 @@ def run_reused(machine):
         shared.boot()
         log = read(shared.file + ".folder", "").strip() + "/log"
         size = len(read(log, ""))
-        # A terminal's Ctrl-C is for vm-door as well; other signals come to this process alone.
+        # vm-door takes the keys of a terminal that is input and output. Other signals come to this
+        # process alone, which passes them on: of a Ctrl-C for both, vm-door would get two.
         machine.client = Popen(
             [place.tools + "/vm-door", "run", shared.name, f"/dev/fd/{fd}", began,
              *options.launcher, *options.command], env=place.environ, pass_fds=(fd,),
-            preexec_fn=None if os.isatty(0) else os.setpgrp)
+            preexec_fn=None if os.isatty(0) and os.isatty(1) else os.setpgrp)
         code = machine.client.wait()
         machine.client = None
         code = code if code >= 0 else 128 - code

@@ -317,6 +317,22 @@ signal_is_the_programs() {
 	runner=$!
 	said_by $runner up up && kill -TERM $runner && status 7 wait $runner
 }
+# The Ctrl-C of a terminal that is the input alone is one SIGINT for the program.
+key_with_output_elsewhere() {
+	: >up
+	status 7 python3 -c '
+import os, pty, sys, time
+pid, fd = pty.fork()
+if not pid:
+    os.dup2(os.open("up", os.O_WRONLY), 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+while not os.path.getsize("up") and os.waitpid(pid, os.WNOHANG) == (0, 0):
+    time.sleep(0.1)
+os.write(fd, b"\x03")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' \
+		"$vm" "${reused[@]}" -- \
+		sh -c 'trap "exit 7" INT; echo up; while :; do sleep 0.1; done'
+}
 # The machine sees the host's changes, whatever was read before, and by whichever program.
 sees_new_files() {
 	local i
@@ -384,6 +400,7 @@ leaves_no_folders() {
 check input_waits_for_the_program input_waits_for_the_program
 check runs_again runs_again
 check signal_is_the_programs signal_is_the_programs
+check key_with_output_elsewhere key_with_output_elsewhere
 check sees_new_files sees_new_files
 check other_options other_options
 check ends_when_idle ends_when_idle
