@@ -47,6 +47,7 @@ static void __attribute__((noreturn)) exec_program(const struct settings *settin
 	for (int i = 0; i < 3; i++)
 		dup2(fds[1 + i], i);
 	sigprocmask(SIG_SETMASK, &settings->mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &settings->files);
 	signal(SIGPIPE, SIG_DFL);
 	if (!spec_read(fds[0], &spec))
 		die("a program's words cannot be read");

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
@@ -50,6 +51,7 @@ struct settings {
 	char **argv;
 	char *self;			/* the path of memcast-hosts */
 	sigset_t mask;			/* the signal mask for the programs */
+	struct rlimit files;		/* and how many files they may have open */
 };
 
 /* Prints "memcast-hosts: WORDS" to stderr, in one write. */

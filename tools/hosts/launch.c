@@ -339,21 +339,16 @@ static void handle(int timeout)
 }
 
 /* memcast-hosts has both ends of pipes and sockets open: more files than the usual limit allows. */
-static void raise_limit(struct rlimit *before)
+static void raise_limit(struct rlimit files)
 {
-	struct rlimit more;
-
-	getrlimit(RLIMIT_NOFILE, before);
-	more = *before;
-	more.rlim_cur = more.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &more);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 int launch(const struct settings *settings)
 {
 	static const int passed[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	static struct watch signals = { .ready = signal_ready };
-	struct rlimit files;
 	sigset_t set;
 
 	state.settings = settings;
@@ -365,7 +360,7 @@ int launch(const struct settings *settings)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signals.fd = signalfd(-1, &set, SFD_CLOEXEC);
 	watch_add(&signals);
-	raise_limit(&files);
+	raise_limit(settings->files);
 	network_make_switch();
 	for (unsigned int i = 0; i < settings->hosts; i++)
 		start_host(settings, i);

@@ -216,6 +216,7 @@ int main(int argc, char **argv)
 	if (!settings.self)
 		die("/proc is needed");
 	sigprocmask(SIG_SETMASK, NULL, &settings.mask);
+	getrlimit(RLIMIT_NOFILE, &settings.files);
 	signal(SIGPIPE, SIG_IGN);
 	/* Listen before entering new namespaces, as clients outside look for the socket here. */
 	listener = serve_listen(getpid());

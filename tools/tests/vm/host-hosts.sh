@@ -93,11 +93,12 @@ environment()
 	hosts 0 --label -- sh -c 'echo $(hostname) $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE \
 		$GROUP_RANK $GROUP_WORLD_SIZE $MASTER_ADDR:$MASTER_PORT $OMPI_COMM_WORLD_RANK \
 		$OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $OMPI_COMM_WORLD_LOCAL_SIZE \
-		$PMI_RANK $PMI_SIZE $MEMCAST_HOSTS' || return
+		$PMI_RANK $PMI_SIZE $MEMCAST_HOSTS $(ulimit -n)' || return
 	sort -n said >sorted
 	for rank in 0 1 2 3 4 5 6 7; do
 		host=$((rank / 2)) local=$((rank % 2))
-		echo "$rank: host$host $rank $local 8 2 $host 4 host0:29500 $rank 8 $local 2 $rank 8 4"
+		echo "$rank: host$host $rank $local 8 2 $host 4 host0:29500 $rank 8 $local 2 $rank 8 4" \
+			"$(ulimit -n)"
 	done | diff sorted - >>errors
 }
 
