@@ -12,6 +12,7 @@ LINKS = ("bin", "sbin", "lib", "lib64")  # top folders that are links
 USERS = {"passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\n",
          "group": "root:x:0:\ntty:x:5:\nuser:x:1000:\n", "hosts": "127.0.0.1 localhost memcast\n"}
 FOLDER, FILE = S_IFDIR | 0o755, S_IFREG | 0o644
+CODE = (b"\x7fELF", b"\x50\xed\x55\xba")  # how programs and fatbins begin
 UNPACK = {".xz": "xz", ".zst": "zstd", ".gz": "gzip"}
 
 def is_readable(file):
@@ -35,10 +36,12 @@ def contains(file, *texts):
         return False
     try:
         with open(file, "rb") as opened:
+            data = opened.read(1 << 20)
             try:
-                data = mmap(opened.fileno(), 0, access=ACCESS_READ)
-            except (OSError, ValueError):  # sysfs does not map files, nor do others
-                data = opened.read()
+                if data[:4] in CODE:
+                    data = mmap(opened.fileno(), 0, access=ACCESS_READ)
+            except (OSError, ValueError):  # not all file systems map files
+                data += opened.read()
             return all(data.find(text) >= 0 for text in texts)
     except OSError:
         return False

@@ -34,7 +34,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 8
+plan start 9
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -79,4 +79,9 @@ check all_tools_are_built eval 'told "building failed" && grep -q /memcast-hosts
 cp /bin/true "$temp/false/busybox"
 PATH=$temp/false:$PATH run --no-module -- true
 check busybox_with_libraries told 'busybox needs libraries.*busybox-static'
+
+# A file of data is not searched to its end.
+{ head -c 2M /dev/zero; echo cuGetExportTable cudaErrorCudartUnloading; } >"$temp/data"
+run --no-module --host -- cat "$temp/data"
+check data_is_not_searched eval 'reaches_qemu && ! grep -q "static runtime" "$temp/err"'
 exit $failed
