@@ -137,8 +137,15 @@ class Place:
         """Return: memcast's version"""
         return self.output(self.kernel_program, "--version").split()[-1]
 
+    def check_cache(self):
+        """Refuses a cache that would be another folder for each current folder."""
+        if not self.cache.startswith("/"):
+            die(f"MEMCAST_CACHE, XDG_CACHE_HOME or HOME has to name a folder by its whole path;"
+                f" the cache is {self.cache}")
+
     def use_installed(self):
         """An installed memcast has no folder to build in: each user has one in the cache."""
+        self.check_cache()
         # The file `installed` beside memcast-vm says where `make install` has put the rest.
         words = dict(line.split("=", 1) for line in read(self.here + "/installed").splitlines())
         self.module_source = os.path.realpath(f"{self.here}/{words['module_source']}")

@@ -89,6 +89,7 @@ class Machine:
     def prepare(self):
         """Finds the kernel, the programs that are needed, and builds what is missing."""
         options, place = self.options, self.place
+        place.check_cache()
         for name in (self.processors.qemu, "busybox", "make"):
             if not find_program(name, place.path):
                 missing = place.output(place.kernel_program, "deps", "missing").strip()

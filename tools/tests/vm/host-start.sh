@@ -34,7 +34,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 9
+plan start 11
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -84,4 +84,11 @@ check busybox_with_libraries told 'busybox needs libraries.*busybox-static'
 { head -c 2M /dev/zero; echo cuGetExportTable cudaErrorCudartUnloading; } >"$temp/data"
 run --no-module --host -- cat "$temp/data"
 check data_is_not_searched eval 'reaches_qemu && ! grep -q "static runtime" "$temp/err"'
+
+(cd "$temp" && MEMCAST_CACHE=cache run --no-module -- true; echo $status >"$temp/status")
+status=$(cat "$temp/status")
+check cache_of_each_folder eval 'told "by its whole path; the cache is cache$" && [ ! -e "$temp/cache" ]'
+env -u HOME -u XDG_CACHE_HOME -u MEMCAST_CACHE tools/memcast-kernel deps >"$temp/out" 2>"$temp/err"
+status=$?
+check kernels_without_home [ $status -eq 0 ]
 exit $failed
