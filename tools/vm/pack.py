@@ -46,6 +46,16 @@ def contains(file, *texts):
     except OSError:
         return False
 
+def contents(file):
+    """Return: what a file has that is packed"""
+    try:
+        with open(file, "rb") as opened:
+            if os.fstat(opened.fileno()).st_size >> 32:
+                die(f"{file} is too large for the machine's memory; --host has it without a copy")
+            return opened.read()
+    except OSError as error:
+        die(f"{file} cannot be read: {error.strerror}")
+
 def write_archive(file, mode, entries):
     """Writes a cpio archive, "newc": @entries have a mode, and contents or a path, by name"""
     # All files are root's, and of the year 1970. The same files make the same bytes: with --icount
@@ -57,11 +67,7 @@ def write_archive(file, mode, entries):
         for count, name in enumerate([*sorted(entries), "TRAILER!!!"], 1):
             kind, data = entries.get(name, (0, b""))
             if isinstance(data, str):
-                if os.path.getsize(data) >> 32:
-                    die(f"/{name} is too large for the machine's memory;"
-                        " --host has it without a copy")
-                with open(data, "rb") as opened:
-                    data = opened.read()
+                data = contents(data)
             path = os.fsencode(name) + b"\0"
             numbers = (count, kind, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path), 0)
             head = b"070701" + b"".join(b"%08X" % number for number in numbers) + path
@@ -118,8 +124,12 @@ class Pack:
             self.put(dest, os.stat(real).st_mode, real)
         elif os.path.isdir(real) and real not in above:
             self.put(dest, os.stat(real).st_mode if above else FOLDER)
-            for entry in os.scandir(real):
-                self.file(entry.path, f"{dest}/{entry.name}", (*above, real))
+            try:
+                names = os.listdir(real)
+            except OSError as error:
+                die(f"{real} cannot be read: {error.strerror}")
+            for name in names:
+                self.file(f"{real}/{name}", f"{dest}/{name}", (*above, real))
 
     def library(self, file):
         """Packs a library, and files that are loaded with it although ldd does not name them"""
@@ -173,7 +183,7 @@ class Pack:
         """Packs the program, files among its arguments, files of --add, and memcast's libraries"""
         place, options = self.place, self.machine.options
         find_command(self.machine)
-        for word in filter(os.path.isfile, options.command):
+        for word in filter(is_readable, options.command):
             self.file(os.path.abspath(word))
             self.needs(os.path.abspath(word))
         for word in options.add:
@@ -264,6 +274,8 @@ def find_command(machine):
         if not program:
             die(f"no program '{name}' on this machine")
         command[0] = os.path.abspath(program)
+        if not is_readable(command[0]):
+            die(f"{command[0]} cannot be read, so it cannot be brought along")
         arch = machine.processors.arch
         head = open(command[0], "rb").read(20) if machine.sysroot else b""
         if head[:4] == b"\x7fELF" and head[18:] != b"\xb7\0":

@@ -16,10 +16,11 @@ for name in qemu-system-x86_64 qemu-system-aarch64; do
 done
 status=0
 
-# run OPTION…: with the false QEMU
+# run OPTION…: with the false QEMU, and by the command $as
+as=
 run() {
 	rm -f "$temp/called"
-	PATH="$temp/bin:$PATH" "$vm" "$@" >"$temp/out" 2>"$temp/err" </dev/null
+	PATH="$temp/bin:$PATH" $as "$vm" "$@" >"$temp/out" 2>"$temp/err" </dev/null
 	status=$?
 }
 
@@ -34,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 11
+plan start 13
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -91,4 +92,18 @@ check cache_of_each_folder eval 'told "by its whole path; the cache is cache$" &
 env -u HOME -u XDG_CACHE_HOME -u MEMCAST_CACHE tools/memcast-kernel deps >"$temp/out" 2>"$temp/err"
 status=$?
 check kernels_without_home [ $status -eq 0 ]
+
+# Nobody can read this file's first bytes. The other one is root's as well, who has to do without
+# the right to read all files.
+run --no-module --add /proc/self/mem:/file -- true
+check file_that_cannot_be_read told '/mem cannot be read: Input/output error$'
+[ "$(id -u)" -ne 0 ] || as='setpriv --bounding-set -dac_override,-dac_read_search'
+touch "$temp/secret"
+chmod 0 "$temp/secret"
+if ! $as true 2>/dev/null || $as cat "$temp/secret" 2>/dev/null; then
+	skip argument_that_may_not_be_read 'root reads all files here'
+else
+	run --no-module -- echo "$temp/secret"
+	check argument_that_may_not_be_read reaches_qemu
+fi
 exit $failed
