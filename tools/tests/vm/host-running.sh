@@ -41,7 +41,7 @@ status() {
 	[ $is -eq "$wanted" ] || { echo "status $is"; return 1; }
 }
 
-plan running 39
+plan running 42
 
 # said_by PID WORD FILE: waits for the word; false if the process has ended without writing it
 said_by() {
@@ -88,20 +88,35 @@ input_of_no_program_is_left() {
 	[ "$(cat rest)" = "status 125
 input" ]
 }
-# The client reads all that came before the socket was closed, though it can answer no more. A frame
-# is CHANNEL, TYPE (6: output, 8: status, see wire.h), LENGTH and data.
-closed_socket_is_read() {
+# told FRAMES: a machine named closed tells its one client what these words of perl say, and closes
+# the socket. A frame is CHANNEL, TYPE (6: output, 8: status, see wire.h), LENGTH and data.
+told() {
+	rm -f listens
 	# shellcheck disable=SC2016	# perl's
 	perl -MSocket -e 'chdir shift; socket(my $l, PF_UNIX, SOCK_STREAM, 0);
 		bind($l, sockaddr_un("closed")) && listen($l, 1) && open(my $f, ">", shift) or exit 2;
 		syswrite $f, "listens\n"; accept(my $s, $l); unlink "closed";
 		my $client = unpack("i", getsockopt($s, SOL_SOCKET, 17)); kill "STOP", $client;
 		sub frame { syswrite $s, pack("LLL", 0, $_[0], length $_[1]) . $_[1] }
-		frame(8, "start\n"); frame(6, "x" x 30000) for 1 .. 5; frame(8, "exit 7\nend\n");
-		close $s; kill "CONT", $client' "$names" "$PWD/listens" &
-	said_by $! listens listens &&
+		eval shift; close $s; kill "CONT", $client' "$names" "$PWD/listens" "$1" &
+	said_by $! listens listens
+}
+# The client reads all that came before the socket was closed, though it can answer no more.
+closed_socket_is_read() {
+	told 'frame(8, "start\n"); frame(6, "x" x 30000) for 1 .. 5; frame(8, "exit 7\nend\n")' &&
 		status 7 "$door" run closed fake/settings "" cat </dev/null >copy 2>err &&
 		[ "$(wc -c <copy)" -eq 150000 ]
+}
+output_that_cannot_be_written() {
+	told 'frame(8, "start\n"); frame(6, "x"); frame(8, "exit 7\nend\n")' &&
+		status 125 "$door" run closed fake/settings "" cat </dev/null >/dev/full 2>err &&
+		grep -q 'could not be written: No space left' err
+}
+# The process that runs the program in the machine may be killed there.
+status_that_is_not_told() {
+	told 'frame(8, "start\nend\n")' &&
+		status 125 "$door" run closed fake/settings "" cat </dev/null 2>err &&
+		grep -q 'does not say how the program ended' err
 }
 # exec counts its tries: a stopped exec makes none until the name exists.
 exec_waits_for_the_name() {
@@ -145,6 +160,8 @@ a_killed_runner_takes_its_client_along() {
 check is_listed_while_it_boots is_listed_while_it_boots
 check input_of_no_program_is_left input_of_no_program_is_left
 check closed_socket_is_read closed_socket_is_read
+check output_that_cannot_be_written output_that_cannot_be_written
+check status_that_is_not_told status_that_is_not_told
 check exec_waits_for_the_name exec_waits_for_the_name
 check exec_waits_for_what_comes_before_the_boot exec_waits_for_what_comes_before_the_boot
 check a_killed_runner_takes_its_door_along a_killed_runner_takes_its_door_along

@@ -29,7 +29,7 @@ struct sink {
 	int fd;
 	enum frame_type type;
 	struct bytes bytes;
-	bool broken;
+	int broken;		/* errno */
 };
 
 struct client {
@@ -40,7 +40,7 @@ struct client {
 	const char *began;
 	pid_t parent;		/* 0: this process outlives its parent */
 	struct bytes lines;	/* of the status: the part that is no whole line yet */
-	int status;
+	int status;		/* -1: the machine has not said it */
 	bool sent[NSIG];
 	bool left;		/* the program left objects in the module */
 };
@@ -218,7 +218,7 @@ static void write_out(struct client *client, struct sink *sink)
 	struct taken taken = { sink->type, (uint32_t)done };
 
 	if (done < 0) {
-		sink->broken = true;
+		sink->broken = errno;
 		return;
 	}
 	wire_put(&client->wire, 0, FRAME_TAKEN, &taken, sizeof(taken));
@@ -263,17 +263,23 @@ static int wait_for(struct client *client)
 		for (int i = 0; i < 2; i++) {
 			if (polls[3 + i].revents)
 				write_out(client, sinks[i]);
-			if (sinks[i]->broken) {
+			if (sinks[i]->broken == EPIPE) {
 				fputs("memcast-vm: nobody reads the output any more; stopped\n",
 				      stderr);
 				return 141;
 			}
+			if (sinks[i]->broken)
+				die("the output could not be written: %s",
+				    strerror(sinks[i]->broken));
 		}
 		/* If it fails, the other side has closed; what it wrote before is still to be read. */
 		wire_write(&client->wire);
 		if (client->ended && !bytes_left(&client->output.bytes) &&
-		    !bytes_left(&client->errors.bytes))
+		    !bytes_left(&client->errors.bytes)) {
+			if (client->status < 0)
+				die("the machine does not say how the program ended");
 			return client->left ? 126 : client->status;
+		}
 	}
 	fprintf(stderr, "memcast-vm: the machine has ended%s\n",
 		client->started ? ", and the program with it" : " before the program could start");
@@ -317,6 +323,7 @@ int client_run(int argc, char **argv)
 		.output = { .fd = 1, .type = FRAME_OUTPUT },
 		.errors = { .fd = 2, .type = FRAME_ERRORS },
 		.window = WIRE_WINDOW,
+		.status = -1,
 	};
 	int fd;
 
