@@ -230,6 +230,7 @@ int main(int argc, char **argv)
 	struct request request = {};
 	cpu_set_t cpus;
 
+	argp_err_exit_status = 2;
 	argp_program_version = TOOLS_VERSION("memcast-ptx");
 	request.all.jobs = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 	/* options come first, wherever they stand */
