@@ -54,8 +54,10 @@ gcc -Wall -Wextra -Iinclude -Iinclude/cuda -o "$temp/host-smi" selftests/nvml/ho
 		memcast-smi $words 2>>none
 		echo "$? $words"
 	done >statuses
-	memcast-smi >/dev/full 2>>none
-	echo "$? full" >>statuses
+	for words in memcast-smi memcast-profile "memcast-perf allreduce -e 8"; do
+		$words >/dev/full 2>>none
+		echo "$? $words" >>statuses
+	done
 	memcast-smi -l 1 --html again.html &
 	until [ -e again.html ]; do sleep 0.1; done
 	cp again.html first.html
@@ -66,7 +68,8 @@ gcc -Wall -Wextra -Iinclude -Iinclude/cuda -o "$temp/host-smi" selftests/nvml/ho
 result machine $?
 
 printf '%s\n' '1 --html none/page.html' '1 -l 1 --html none/page.html' '6 -i 77' \
-	'2 --nonsense' '1 full' |
+	'2 --nonsense' '1 memcast-smi' '1 memcast-profile' \
+	'1 memcast-perf allreduce -e 8' |
 	diff - "$temp/statuses" >"$temp/said" 2>&1
 result statuses $?
 

@@ -220,8 +220,11 @@ static int bench_main(struct rank *rank, void *arg)
 			break;
 		bytes *= options->factor;
 	}
-	if (rank->index == 0)
+	if (rank->index == 0) {
 		report_end(&report);
+		if (ferror(stdout) || fflush(stdout))
+			rank_die("the output could not be written");
+	}
 	free(bench.buffer);
 	/* All ranks know the count; it is enough that rank 0 fails. */
 	return rank->index == 0 && all_wrong;

@@ -159,6 +159,7 @@ static void json_end(struct report *report, double average)
 			       json_object_new_uint64(report->wrong) : NULL);
 	json_object_object_add(all, "average_busbw_gbs",
 			       json_object_new_double(average));
+	json_object_object_add(all, "sizes_left_out", json_object_new_boolean(report->cut));
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY));
 	json_object_put(all);
 }

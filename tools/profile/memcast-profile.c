@@ -115,5 +115,7 @@ int main(int argc, char **argv)
 	CHECK(cuInit(0));
 	CHECK(cuDeviceGet(&device, ordinal));
 	print_profile(device);
+	if (ferror(stdout) || fflush(stdout))
+		err(1, "the output");
 	return 0;
 }
