@@ -181,9 +181,9 @@ static CUresult kernel_function(CUfunction *found, CUkernel handle)
 		pthread_mutex_lock(&modules_lock);
 		function->loaded = true;
 		*found = function_handle(function);
-		pthread_mutex_unlock(&modules_lock);
 		if (!*found)
-			result = image_no_memory();
+			result = handle_missing(!module->link);
+		pthread_mutex_unlock(&modules_lock);
 		module_put(module);
 	}
 	handle_put(kernel);

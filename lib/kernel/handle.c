@@ -71,6 +71,12 @@ void handle_remove(const void *handle)
 		table_remove(&handles, handle);
 }
 
+/* @ended: another thread has unloaded meanwhile what the handle would be of; else there is no room */
+CUresult handle_missing(bool ended)
+{
+	return ended ? fail(CUDA_ERROR_INVALID_HANDLE, "unloaded meanwhile") : image_no_memory();
+}
+
 /* Fails if the current context's device has failed. No context need be current. */
 CUresult context_not_failed(void)
 {

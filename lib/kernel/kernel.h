@@ -125,6 +125,7 @@ uintptr_t handle_add(void *object);
 void *handle_find(const void *handle, enum handle_kind kind);
 void handle_remove(const void *handle);
 void handle_put(void *object);
+CUresult handle_missing(bool ended);
 CUresult context_not_failed(void);
 bool module_is_alive(const struct module *module);
 CUresult handle_get(const void *handle, enum handle_kind kind, CUresult refusal, void *object);

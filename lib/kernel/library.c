@@ -267,10 +267,10 @@ CUresult cuLibraryUnload(CUlibrary library)
 	return WHOLE_CALL(library_unload(library), library);
 }
 
-/* With modules_lock held. Return: the handle, made if needed; NULL: no room */
+/* With modules_lock held. Return: the handle, made if needed; NULL: no room, or the library ended */
 static CUkernel kernel_handle(struct kernel *kernel)
 {
-	if (!kernel->handle)
+	if (!kernel->handle && kernel->library->handle)
 		kernel->handle = (CUkernel)handle_add(kernel);
 	return kernel->handle;
 }
@@ -278,6 +278,7 @@ static CUkernel kernel_handle(struct kernel *kernel)
 static CUresult find_kernel(CUkernel *found, const struct library *library, const char *name)
 {
 	const struct code *code;
+	CUresult result;
 
 	if (!found || !name)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or name");
@@ -287,8 +288,9 @@ static CUresult find_kernel(CUkernel *found, const struct library *library, cons
 			    name);
 	pthread_mutex_lock(&modules_lock);
 	*found = kernel_handle(&library->kernels[code - library->image->kernels]);
+	result = *found ? CUDA_SUCCESS : handle_missing(!library->handle);
 	pthread_mutex_unlock(&modules_lock);
-	return *found ? CUDA_SUCCESS : image_no_memory();
+	return result;
 }
 
 #define WITH_LIBRARY(found, handle, expression)				\
@@ -318,17 +320,19 @@ CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library)
 static CUresult list_kernels(CUkernel *kernels, unsigned int count,
 			     const struct library *library)
 {
-	bool all = true;
+	CUresult result = CUDA_SUCCESS;
 
 	if (!kernels)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	pthread_mutex_lock(&modules_lock);
-	for (uint32_t i = 0; i < library->image->kernels_count && i < count && all; i++) {
+	for (uint32_t i = 0; i < library->image->kernels_count && i < count &&
+	     result == CUDA_SUCCESS; i++) {
 		kernels[i] = kernel_handle(&library->kernels[i]);
-		all = kernels[i];
+		if (!kernels[i])
+			result = handle_missing(!library->handle);
 	}
 	pthread_mutex_unlock(&modules_lock);
-	return all ? CUDA_SUCCESS : image_no_memory();
+	return result;
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary library)

@@ -190,10 +190,10 @@ CUresult cuModuleUnload(CUmodule module)
 	return WHOLE_CALL(module_unload(module), module);
 }
 
-/* With modules_lock held. Return: the handle, made if needed; NULL: no room */
+/* With modules_lock held. Return: the handle, made if needed; NULL: no room, or the module ended */
 CUfunction function_handle(struct function *function)
 {
-	if (!function->handle)
+	if (!function->handle && function->module->link)
 		function->handle = (CUfunction)handle_add(function);
 	return function->handle;
 }
@@ -218,8 +218,8 @@ static CUresult module_find_function(CUfunction *found, CUmodule handle, const c
 		pthread_mutex_lock(&modules_lock);
 		function->loaded = true;
 		*found = function_handle(function);
+		result = *found ? CUDA_SUCCESS : handle_missing(!module->link);
 		pthread_mutex_unlock(&modules_lock);
-		result = *found ? CUDA_SUCCESS : image_no_memory();
 	} else {
 		result = fail(CUDA_ERROR_NOT_FOUND, "no kernel of the module is called %.100s",
 			      name);
@@ -267,7 +267,7 @@ static CUresult list_functions(CUfunction *functions, unsigned int count, CUmodu
 	     result == CUDA_SUCCESS; i++) {
 		functions[i] = function_handle(&module->functions[i]);
 		if (!functions[i])
-			result = image_no_memory();
+			result = handle_missing(!module->link);
 	}
 	pthread_mutex_unlock(&modules_lock);
 	module_put(module);
