@@ -149,7 +149,8 @@ static CUresult read_entry(struct image *image, const struct entry *entry,
 	if (!complaint)
 		result = read_text(image, data, strnlen(data, bytes));
 	else if (entry->kind == KIND_CUBIN)
-		result = cubin_read(image, data, bytes);
+		result = bytes ? cubin_read(image, data, bytes) :
+				 fail(CUDA_ERROR_INVALID_IMAGE, "an empty cubin in a fatbin");
 	else
 		result = ptx_read(image, data, strnlen(data, bytes), complaint);
 	free(unpacked);
@@ -168,9 +169,11 @@ static CUresult find_entries(const struct fatbin *fatbin, size_t bytes, uint32_t
 
 	*best = NULL;
 	*best_text = NULL;
+	if (bytes && bytes < sizeof(*fatbin))
+		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin that ends in its header");
 	if (fatbin->version != 1 || fatbin->header_bytes != sizeof(*fatbin))
 		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin of an unknown version");
-	if (bytes && (bytes < sizeof(*fatbin) || fatbin->bytes > bytes - sizeof(*fatbin)))
+	if (bytes && fatbin->bytes > bytes - sizeof(*fatbin))
 		return fail(CUDA_ERROR_INVALID_IMAGE, "a fatbin that ends before its end");
 	for (end = at + fatbin->bytes; (size_t)(end - at) >= sizeof(uint64_t[2]);
 	     at += entry->header_bytes + entry->bytes) {
@@ -205,11 +208,11 @@ CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
 	return result;
 }
 
-/* Reads the PTX of a fatbin, if it has any, beside code for the device. */
-CUresult fatbin_text(struct image *image, const void *data)
+/* Reads the PTX of a fatbin, if it has any, beside code for the device. @bytes: 0: unknown */
+CUresult fatbin_text(struct image *image, const void *data, size_t bytes)
 {
 	const struct entry *best, *best_text;
-	CUresult result = find_entries(data, 0, image->device, &best, &best_text);
+	CUresult result = find_entries(data, bytes, image->device, &best, &best_text);
 
 	return result == CUDA_SUCCESS && best_text ? read_entry(image, best_text, NULL) : result;
 }

@@ -207,7 +207,7 @@ static CUresult read_linked(struct image *image, const struct wrapper *wrapper,
 		return result;
 	/* code for the device is in the linker's result, PTX in the parts only */
 	for (; result == CUDA_SUCCESS && *part; part++)
-		result = fatbin_text(image, *part);
+		result = fatbin_text(image, *part, 0);
 	if (result != CUDA_ERROR_NO_BINARY_FOR_GPU)
 		return result;
 	image->of_parts = true;

@@ -113,7 +113,7 @@ struct linked {
 };
 
 bool image_is_fatbin(const void *data);
-CUresult fatbin_text(struct image *image, const void *data);
+CUresult fatbin_text(struct image *image, const void *data, size_t bytes);
 CUresult fatbin_read(struct image *image, const void *data, size_t bytes,
 		     struct complaint *complaint);
 CUresult cubin_read(struct image *image, const void *data, size_t bytes);

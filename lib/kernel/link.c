@@ -165,7 +165,7 @@ static CUresult add_texts(struct link *link, CUjitInputType type, const void *da
 	if (type == CU_JIT_INPUT_PTX)
 		result = image_add_text(link->image, data, strnlen(data, bytes));
 	else
-		result = fatbin_text(link->image, data);
+		result = fatbin_text(link->image, data, bytes);
 	if (result == CUDA_SUCCESS && link->image->texts_count == before)
 		result = fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fatbin has no PTX for the device");
 	if (result != CUDA_SUCCESS)
@@ -197,7 +197,8 @@ static CUresult link_add(CUlinkState state, CUjitInputType type, const void *dat
 	result = handle_get(state, HANDLE_LINK, CUDA_ERROR_INVALID_HANDLE, &link);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (type == CU_JIT_INPUT_FATBINARY && !image_is_fatbin(data))
+	if (type == CU_JIT_INPUT_FATBINARY &&
+	    (bytes < sizeof(uint32_t) || !image_is_fatbin(data)))
 		result = fail(CUDA_ERROR_INVALID_IMAGE, "no fatbin");
 	else if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "a part that is neither PTX nor a fatbin");

@@ -440,6 +440,10 @@ TEST_F(kernel_image, damaged_fatbins)
 		   fatbin.entry[0].packed_bytes = UINT32_MAX);
 	BAD_FATBIN(LZ4, "a fatbin whose sizes are wrong", fatbin.entry[0].header_bytes = 48;
 		   fatbin.entry[0].bytes += offsetof(struct entry, data) - 48);
+	/* nothing, behind which there is more */
+	BAD_FATBIN(PLAIN, "an empty cubin in a fatbin", fatbin.entry[0].kind = 2;
+		   fatbin.entry[0].architecture = 90; fatbin.entry[0].bytes = 0;
+		   fatbin.bytes = fatbin.entry[0].header_bytes);
 	/* shorter than it says */
 	BAD_FATBIN(LZ4, "an image in a fatbin cannot be unpacked",
 		   fatbin.entry[0].unpacked_bytes++);

@@ -163,6 +163,13 @@ TEST_F(ptx, links_a_fatbin)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE,
 		  cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, (void *)text, sizeof(text), "text",
 				0, NULL, NULL));
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE,
+			 cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, &fatbin, sizeof(fatbin) - 1,
+				       "cut", 0, NULL, NULL),
+			 "a fatbin that ends before its end");
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_IMAGE,
+			 cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, &fatbin, 15, "cut", 0, NULL,
+				       NULL), "a fatbin that ends in its header");
 	fatbin.entry.architecture = 120;
 	EXPECT_CU_REASON(CUDA_ERROR_NO_BINARY_FOR_GPU,
 			 cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, &fatbin, sizeof(fatbin),
