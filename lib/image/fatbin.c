@@ -95,7 +95,6 @@ static CUresult read_text(struct image *image, const char *text, size_t bytes)
 		read.variables = NULL;
 		read.variables_count = read.variables_room = 0;
 	}
-	read.of_parts = true;		/* what this text calls may be in another one */
 	result = ptx_read(&read, text, bytes, &complaint);
 	free(read.kernels);
 	image->kept = read.kept;

@@ -10,7 +10,6 @@
  *   ptx_head.c	text: version and device
  *   ptx.c	text: statements at the outermost level
  *   ptx_body.c	text: bodies of functions
- *   ptx_calls.c	text: functions that are called but not defined
  *   ptx_word.c	text: words
  *   ptx_number.c	text: numbers
  *   ptx_value.c	text: constant expressions

@@ -29,12 +29,46 @@ static uint32_t type_bytes(const struct word *word)
 	return 0;
 }
 
+/* Reads a name that is declared, and its dimensions: name [n]… */
+CUresult ptx_declared_name(struct reader *reader, struct declared *declared)
+{
+	uint64_t row;
+
+	if (reader->word.kind != WORD_NAME)
+		return ptx_wrong(reader, "a declaration without type or name at");
+	declared->name = reader->word;
+	declared->bytes = row = declared->whole;
+	declared->dimensions_count = 0;
+	for (ptx_next(reader); ptx_take(reader, "["); ) {
+		struct constant length = { .kind = CONSTANT_INTEGER };
+		CUresult result = ptx_is(reader, "]") ? CUDA_SUCCESS :
+							ptx_constant(reader, &length);
+
+		if (result != CUDA_SUCCESS)
+			return result;
+		if (length.kind != CONSTANT_INTEGER)
+			return ptx_wrong(reader, "an array's size is wrong before");
+		if (length.integer > UINT32_MAX ||
+		    __builtin_mul_overflow(declared->bytes, length.integer, &declared->bytes) ||
+		    declared->bytes > SIZE_MAX / 2 ||
+		    /* of a first dimension of [], values tell the length */
+		    (declared->dimensions_count &&
+		     (__builtin_mul_overflow(row, length.integer, &row) || row > SIZE_MAX / 2)))
+			return ptx_wrong(reader, "an array is too large before");
+		result = ptx_need(reader, "]");
+		if (result != CUDA_SUCCESS)
+			return result;
+		if (declared->dimensions_count < ARRAY_SIZE(declared->dimensions))
+			declared->dimensions[declared->dimensions_count++] = length.integer;
+	}
+	return CUDA_SUCCESS;
+}
+
 /* Reads a declaration: [.attribute(…)] [.align n] [.v4] .type [.ptr …] name [n]… */
 CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 {
 	uint32_t align = 0, vector = 1, pointed = 0;
 	bool pointer = false;
-	uint64_t row;
 
 	*declared = (struct declared) {};
 	for (; reader->word.kind == WORD_DIRECTIVE; ptx_next(reader)) {
@@ -58,32 +92,11 @@ CUresult ptx_declaration(struct reader *reader, struct declared *declared)
 					     reader->word.at[1] == 'f';
 		}
 	}
-	if (!declared->element || reader->word.kind != WORD_NAME)
+	if (!declared->element)
 		return ptx_wrong(reader, "a declaration without type or name at");
 	declared->whole = vector * declared->element;
-	declared->bytes = row = declared->whole;
-	declared->align = align ? align : declared->bytes;
-	declared->name = reader->word;
-	for (ptx_next(reader); ptx_take(reader, "["); ) {
-		uint64_t length = reader->word.kind == WORD_NUMBER ? reader->word.value : 0;
-		CUresult result;
-
-		if (length > UINT32_MAX ||
-		    __builtin_mul_overflow(declared->bytes, length, &declared->bytes) ||
-		    declared->bytes > SIZE_MAX / 2 ||
-		    /* of a first dimension of [], values tell the length */
-		    (declared->dimensions_count && (__builtin_mul_overflow(row, length, &row) ||
-						    row > SIZE_MAX / 2)))
-			return ptx_wrong(reader, "an array is too large with");
-		if (reader->word.kind == WORD_NUMBER)
-			ptx_next(reader);
-		result = ptx_need(reader, "]");
-		if (result != CUDA_SUCCESS)
-			return result;
-		if (declared->dimensions_count < ARRAY_SIZE(declared->dimensions))
-			declared->dimensions[declared->dimensions_count++] = length;
-	}
-	return CUDA_SUCCESS;
+	declared->align = align ? align : declared->whole;
+	return ptx_declared_name(reader, declared);
 }
 
 /* Reads the value of an element; an address, which the translator knows, becomes 0. */
@@ -201,8 +214,7 @@ static CUresult variable(struct reader *reader, bool constant, bool external)
 			reader->image->constant_bytes += declared.bytes;
 		if (!ptx_take(reader, ","))
 			return ptx_need(reader, ";");
-		declared.name = reader->word;
-		ptx_next(reader);
+		result = ptx_declared_name(reader, &declared);
 	}
 	return result;
 }
@@ -312,8 +324,6 @@ static CUresult function(struct reader *reader, bool kernel)
 		about_kernel(reader, kernel ? &new : NULL);
 	if (result == CUDA_SUCCESS && !ptx_is(reader, "{"))
 		return ptx_need(reader, ";");	/* only declared */
-	if (result == CUDA_SUCCESS)
-		result = ptx_function(reader, &name, true, false);
 	if (result == CUDA_SUCCESS)
 		result = ptx_body(reader, &body);
 	if (result != CUDA_SUCCESS || !kernel)

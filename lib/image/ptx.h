@@ -40,14 +40,6 @@ struct reader {
 	bool is_private;		/* the statement's names are the text's own */
 	bool is_weak;			/* they give way to those of other texts */
 	struct complaint *complaint;
-	struct functions {
-		struct function_seen {
-			struct word name;
-			bool defined, called;
-			unsigned int line;
-		} *at;
-		uint32_t count, room;
-	} functions;
 };
 
 /* ptx_word.c */
@@ -97,12 +89,8 @@ struct declared {
 };
 
 CUresult ptx_declaration(struct reader *reader, struct declared *declared);
+CUresult ptx_declared_name(struct reader *reader, struct declared *declared);
 CUresult ptx_outermost(struct reader *reader);
-
-/* ptx_calls.c */
-CUresult ptx_function(struct reader *reader, const struct word *name, bool defined, bool called);
-CUresult ptx_called(struct reader *reader, const struct word *name);
-CUresult ptx_functions_check(struct reader *reader);
 
 /* Is it the name of a function of NVIDIA's library of device functions? lib/ptx/math/libdevice.c */
 static inline bool is_libdevice(const char *name, size_t length)

@@ -54,20 +54,6 @@ static CUresult skip_statement(struct reader *reader)
 	return CUDA_SUCCESS;
 }
 
-/* Reads: call (result), function, (parameters); */
-static CUresult called(struct reader *reader)
-{
-	while (reader->word.kind == WORD_DIRECTIVE)
-		ptx_next(reader);
-	if (ptx_take(reader, "(")) {
-		while (!ptx_is(reader, ")") && reader->word.kind != WORD_END)
-			ptx_next(reader);
-		ptx_next(reader);
-		ptx_take(reader, ",");
-	}
-	return reader->word.kind == WORD_NAME ? ptx_called(reader, &reader->word) : CUDA_SUCCESS;
-}
-
 static uint32_t add_aligned(uint32_t bytes, const struct declared *declared)
 {
 	return (bytes + declared->align - 1) / declared->align * declared->align +
@@ -118,12 +104,6 @@ static CUresult statement(struct reader *reader, struct body_memory *body)
 	    !bsearch(&reader->word, instructions, ARRAY_SIZE(instructions),
 		     sizeof(*instructions), compare_instruction))
 		return ptx_wrong(reader, "no instruction is called");
-	if (ptx_take(reader, "call")) {
-		CUresult result = called(reader);
-
-		if (result != CUDA_SUCCESS)
-			return result;
-	}
 	return skip_statement(reader);
 }
 

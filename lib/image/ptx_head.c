@@ -118,12 +118,9 @@ CUresult ptx_read(struct image *image, const char *text, size_t bytes,
 	}
 	while (result == CUDA_SUCCESS && reader.word.kind != WORD_END)
 		result = ptx_outermost(&reader);
-	if (result == CUDA_SUCCESS)
-		result = ptx_functions_check(&reader);
 	fesetenv(&floats);
 	if (result == CUDA_SUCCESS)
 		result = image_add_text(image, text, bytes);
-	free(reader.functions.at);
 	/* memcast-ptx.so shares ptx_wrong(), and has no log of calls: so the reason is given here */
 	if (result == CUDA_ERROR_INVALID_PTX)
 		return fail(result, "%s", complaint->text);

@@ -107,6 +107,33 @@ TEST_F(kernel_image, arrays_of_vectors)
 	}
 }
 
+/* Dimensions are constant expressions, and each name of a list has its own. */
+TEST_F(kernel_image, dimensions)
+{
+	static const char lists[] = HEAD ".visible .global .u32 a[2 * 2], b, c[(1 << 1) + 1] = {7};\n"
+		".func f() { ret; }\n.visible .func g();\n.alias g, f;\n"
+		".visible .entry k(.param .b8 p[4*4], .param .u32 q)\n{ .reg .u64 fp;\n"
+		"P: .callprototype _ ();\n mov.u64 fp, f; call fp, (), P; call g; ret; }\n";
+	static const size_t expected[] = { 16, 4, 12 };
+	CUfunction function;
+	CUdeviceptr address;
+	size_t offset, bytes;
+
+	ASSERT_OK(cuModuleLoadData(&self->module, lists));
+	for (unsigned int i = 0; i < ARRAY_SIZE(expected); i++) {
+		const char name[] = { 'a' + i, '\0' };
+
+		ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, name));
+		EXPECT_EQ(expected[i], bytes)
+			TH_LOG("%s", name);
+	}
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "k"));
+	EXPECT_OK(cuFuncGetParamInfo(function, 0, &offset, &bytes));
+	EXPECT_EQ(16, bytes);
+	EXPECT_OK(cuFuncGetParamInfo(function, 1, &offset, &bytes));
+	EXPECT_EQ(16, offset);
+}
+
 /* Initial values are the nearest ones, whatever rounding the thread that loads has chosen. */
 TEST_F(kernel_image, rounding_of_the_thread)
 {
@@ -161,9 +188,9 @@ TEST_F(kernel_image, refused)
 		  CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[][2147483648][2147483648] = {{1}, {2}, {3}};" ENTRY,
 		  CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[2.5];" ENTRY, CUDA_ERROR_INVALID_PTX },
+		{ HEAD ".global .b8 v[1 - 2];" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ HEAD ".global .b8 v[2] = {{{{{{{{{{1}}}}}}}}}};" ENTRY, CUDA_ERROR_INVALID_PTX },
-		{ HEAD ".extern .func none();\n.entry k() { call none; ret; }",
-		  CUDA_ERROR_INVALID_PTX },
 		{ ".version 8.0\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 7.0\n.target sm_90\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 9.0\n.target sm_100\n" ENTRY, CUDA_ERROR_INVALID_PTX },

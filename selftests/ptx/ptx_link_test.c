@@ -8,6 +8,7 @@ TEST_F(ptx, wrong_text)
 {
 	static const char text[] = HEAD ".visible .entry k() {\n.reg .b32 %r<2>;\n"
 		"add.u32 %r0, %r1, %r1;\nadd.u33 %r0, %r1, %r1;\nret; }\n";
+	static const char calls[] = HEAD ".extern .func none();\n.entry k() { call none; ret; }\n";
 	char error[512] = "";
 	CUjit_option options[] = {
 		CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
@@ -18,6 +19,8 @@ TEST_F(ptx, wrong_text)
 	EXPECT_CU(CUDA_ERROR_INVALID_PTX,
 		  cuModuleLoadDataEx(&self->module, text, 2, options, values));
 	EXPECT_SAYS(error, "line 7");
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&self->module, calls),
+			 "ptxas: line #: nothing defines the function 'none'");
 }
 
 static CUresult load_for(CUmodule *module, const char *text, unsigned int target)
