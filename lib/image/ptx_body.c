@@ -74,10 +74,14 @@ static CUresult directive(struct reader *reader, struct body_memory *body)
 	if (shared || local) {
 		ptx_next(reader);
 		result = ptx_declaration(reader, &declared);
-		if (result == CUDA_SUCCESS && shared)
-			body->shared = add_aligned(body->shared, &declared);
-		else if (result == CUDA_SUCCESS)
-			body->local = add_aligned(body->local, &declared);
+		while (result == CUDA_SUCCESS) {
+			uint32_t *bytes = shared ? &body->shared : &body->local;
+
+			*bytes = add_aligned(*bytes, &declared);
+			if (!ptx_take(reader, ","))
+				break;
+			result = ptx_declared_name(reader, &declared);
+		}
 	}
 	return result == CUDA_SUCCESS ? skip_statement(reader) : result;
 }

@@ -19,7 +19,7 @@ static const char text[] = HEAD
 	".const .align 4 .s32 constants[4] = {-1, 22, 33};\n"
 	".visible .entry first(.param .u8 a, .param .u16 b, .param .u32 c,\n"
 	"	.param .u64 .ptr .global .align 4 d, .param .align 16 .b8 e[20]) .maxntid 8, 4, 2\n"
-	"{ .reg .pred p; .shared .align 16 .b8 s[100]; .local .b8 l[24]; .reg .u32 x;\n"
+	"{ .reg .pred p; .shared .align 16 .b8 s[90], t[4]; .local .b8 l[20], m[4]; .reg .u32 x;\n"
 	"	LOOP: mov.u32 x, %tid.x; @!p bra LOOP; { mul.wide.u32 x, x, x; } ret; }\n"
 	".weak .entry second() .reqntid 64 .pragma \"nounroll\", \"other\"; { exit; }\n";
 
