@@ -15,6 +15,13 @@ CLANGDIR	?= $(DATADIR)/memcast/clang
 BASHDIR		?= $(DATADIR)/bash-completion/completions
 ZSHDIR		?= $(DATADIR)/zsh/site-functions
 
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
+$(foreach name,DESTDIR PREFIX LIBDIR,$(if $(word 2,$($(name))),\
+	$(error $(name) is '$($(name))': a folder without blanks in its name, please)))
+# the recipes change folders
+override DESTDIR := $(abspath $(DESTDIR))
+endif
+
 bindir	 := $(DESTDIR)$(PREFIX)/bin
 libdir	 := $(DESTDIR)$(LIBDIR)
 include	 := $(DESTDIR)$(INCLUDEDIR)

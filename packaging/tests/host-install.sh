@@ -8,7 +8,8 @@ cd "$(dirname "$0")/../.." || exit 1
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 root=$temp/root
-where="DESTDIR=$root PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang KERNEL=6.12"
+# DESTDIR may be relative.
+where="DESTDIR=$(realpath -m --relative-to=. "$root") PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang KERNEL=6.12"
 
 # include_all: prints lines that include each header but those that are for clang only
 include_all() {
@@ -24,7 +25,7 @@ build_example() {
 	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
 }
 
-plan install 6
+plan install 7
 # shellcheck disable=SC2086	# words of a command
 env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result install $?
@@ -57,4 +58,11 @@ result example $?
 env -u MAKEFLAGS -u MAKELEVEL make uninstall $where >"$temp/said" 2>&1 &&
 	find "$root" ! -type d >>"$temp/said" && [ -z "$(find "$root" ! -type d)" ]
 result uninstall $?
+
+for words in 'DESTDIR=/a b' 'PREFIX=/usr/local /b' 'LIBDIR=/a b'; do
+	env -u MAKEFLAGS -u MAKELEVEL make -n install "$words" KERNEL=none 2>&1 >/dev/null |
+		grep -q 'without blanks' || echo "$words is taken"
+done >"$temp/said"
+[ ! -s "$temp/said" ]
+result blanks $?
 exit $failed
