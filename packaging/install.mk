@@ -34,6 +34,7 @@ clang	 := $(DESTDIR)$(CLANGDIR)
 # the source from which an installed memcast-vm builds the module
 module_source := $(DESTDIR)$(DATADIR)/memcast/module
 dkms_source := $(DESTDIR)/usr/src/memcast-$(VERSION)
+module_file = $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko
 dkms_forget := [ -z "$$(dkms status memcast/$(VERSION))" ] || dkms remove memcast/$(VERSION) --all
 is_root	:= $(filter 0,$(shell id -u))
 
@@ -117,8 +118,10 @@ ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
 else ifneq ($(KDIR),)
 	$(MAKE) kmod KERNEL=$(KERNEL)
-	$(if $(DESTDIR)$(is_root),$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install,\
+	$(if $(DESTDIR)$(is_root),rm -f $(module_file)* && \
+		install -D -m 644 $(farm)/memcast.ko $(module_file),\
 		@echo 'the module is not installed: that takes root')
+	-@$(if $(DESTDIR),,$(if $(is_root),depmod $(release)))
 else
 	@echo 'no headers of $(KERNEL) here, so no module for it'
 endif
@@ -144,7 +147,7 @@ ifeq ($(DKMS),yes)
 	@[ -n "$(DESTDIR)" ] || $(dkms_forget)
 	rm -rf $(dkms_source)
 else ifneq ($(KDIR),)
-	rm -f $(DESTDIR)/lib/modules/$(release)/updates/memcast.ko*
+	rm -f $(module_file)*
 	-@[ -n "$(DESTDIR)" ] || depmod $(release)
 endif
 	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
