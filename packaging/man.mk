@@ -4,7 +4,8 @@
 # --help, section 3 from headers, section 4 from the interface and the module's parameters.
 # No text is written twice, so no copy has to be kept true.
 
-export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y dkms.conf)
+export SOURCE_DATE_EPOCH ?= $(shell \
+	{ [ -e .git ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y dkms.conf)
 man_date = $(shell date -u -d @$(SOURCE_DATE_EPOCH) +%F)
 man_awk	:= packaging/man/text.awk
 man_vars = -v date=$(man_date) -v version=$(VERSION) -v name=$(notdir $(basename $@))

@@ -3,8 +3,9 @@
 # make dist, make deb
 
 dist	:= $(B)/dist/memcast-$(VERSION).tar.gz
-# The files that git tracks; in a tree from such an archive, all files but those of the build
-dist_files = if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; \
+# The files that git tracks; in a tree from such an archive, all files but those of the build. The
+# tree may be inside another repository.
+dist_files = if [ -e .git ] && git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; \
 	else find . \( -path ./$(B) -o -path ./.git \) -prune -o -type f -printf '%P\0'; fi
 
 # The same files make the same archive, byte by byte.

@@ -12,10 +12,11 @@ trap 'rm -rf "$temp"' EXIT
 root=$temp/root
 unset MAKEFLAGS MAKELEVEL
 
-# The archive has all files that it takes to make the same archive once more.
+# The archive has all files that it takes to make the same archive once more, also where it is
+# unpacked in a repository of something else.
 dist() {
 	local archive=build/dist/memcast-$version.tar.gz
-	make dist && tar -xzf "$archive" -C "$temp" &&
+	make dist && tar -xzf "$archive" -C "$temp" && git init -q "$temp" &&
 	make -C "$temp/memcast-$version" dist \
 		SOURCE_DATE_EPOCH="$(tar -tvzf "$archive" --full-time |
 		awk 'NR == 1 { print $4, $5 }' | date -u -f - +%s)" TZ=UTC &&
