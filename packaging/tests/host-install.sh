@@ -9,7 +9,8 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 root=$temp/root
 # DESTDIR may be relative.
-where="DESTDIR=$(realpath -m --relative-to=. "$root") PREFIX=/opt/memcast LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang KERNEL=6.12"
+where="DESTDIR=$(realpath -m --relative-to=. "$root") PREFIX=/opt/memcast KERNEL=6.12"
+where="$where LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang"
 
 # include_all: prints lines that include each header but those that are for clang only
 include_all() {

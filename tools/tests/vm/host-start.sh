@@ -88,7 +88,8 @@ check data_is_not_searched eval 'reaches_qemu && ! grep -q "static runtime" "$te
 
 (cd "$temp" && MEMCAST_CACHE=cache run --no-module -- true; echo $status >"$temp/status")
 status=$(cat "$temp/status")
-check cache_of_each_folder eval 'told "by its whole path; the cache is cache$" && [ ! -e "$temp/cache" ]'
+check cache_of_each_folder \
+	eval 'told "by its whole path; the cache is cache$" && [ ! -e "$temp/cache" ]'
 env -u HOME -u XDG_CACHE_HOME -u MEMCAST_CACHE tools/memcast-kernel deps >"$temp/out" 2>"$temp/err"
 status=$?
 check kernels_without_home [ $status -eq 0 ]
