@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -35,22 +34,4 @@ cudaError_t refuse(const char *call, cudaError_t error, const char *format, ...)
 	pthread_setcancelstate(before, NULL);
 	errno = saved;
 	return error;
-}
-
-/* Says once on stderr that a call has failed whose result programs rarely check, but depend on. */
-void log_aloud(const char *text)
-{
-	static atomic_bool said;
-	int before, saved = errno;
-	char line[LINE];
-	int length;
-
-	if (atomic_exchange(&said, true))
-		return;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	length = snprintf(line, sizeof(line), "memcast[%d]: %.900s\n", getpid(), text);
-	if (log_where(false) != STDERR_FILENO)
-		log_write(STDERR_FILENO, line, length);
-	pthread_setcancelstate(before, NULL);
-	errno = saved;
 }

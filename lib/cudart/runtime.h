@@ -34,7 +34,6 @@ cudaError_t error_keep(cudaError_t error);
 /* log.c */
 __attribute__((format(printf, 3, 4)))
 cudaError_t refuse(const char *call, cudaError_t error, const char *reason, ...);
-void log_aloud(const char *text);
 
 /* context.c */
 cudaError_t runtime_loaded(void);

@@ -110,6 +110,11 @@ static CUresult library_new(struct library **new, const void *data, size_t bytes
 		result = image_empty(&library->image);
 	else
 		result = load_image(data, bytes, 0, count, options, values, &library->image);
+	/* the next try may find memory; what is wrong with the image stays so */
+	if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+		free(library);
+		return result;
+	}
 	if (result != CUDA_SUCCESS) {
 		library->error = result;
 		strncpy(library->reason, fail_reason(), sizeof(library->reason) - 1);
@@ -282,6 +287,8 @@ static CUresult find_kernel(CUkernel *found, const struct library *library, cons
 
 	if (!found || !name)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output or name");
+	if (library->error != CUDA_SUCCESS)
+		return fail(library->error, "%s", library->reason);
 	code = image_kernel(library->image, name);
 	if (!code)
 		return fail(CUDA_ERROR_NOT_FOUND, "no kernel of the library is called %.100s",

@@ -4,8 +4,8 @@
  * with an image of PTX.
  */
 #include <cuda_runtime_api.h>
+#include "fatbin.h"
 #include "log_lines.h"
-#include "role.h"
 #include "runtime_kernel_fixture.h"
 
 FIXTURE(runtime_kernel) {
@@ -234,44 +234,35 @@ TEST_F(runtime_kernel, launches)
 	unlink(path);
 }
 
-/* If the driver loads no code, the runtime still knows kernels by name. */
-static int without_code(void)
+/* What is wrong with an image is the error of each call that asks for a part of it. */
+TEST_F(runtime_kernel, wrong_images)
 {
-	struct cudaFuncAttributes first, second;
-	cudaFunction_t function;
-	const char *name = "";
-	void *where;
+	static const struct { FATBIN_FIELDS; } empty = {
+		.magic = FATBIN_MAGIC, .version = 1, .header_bytes = 16,
+	};
+	static const struct {
+		const char *text;
+		cudaError_t error;
+	} cases[] = {
+		{ ".version 9.0\n.target sm_90\n.entry k() { frobnicate; }\n", cudaErrorInvalidPtx },
+		{ ".version 99.0\n.target sm_90\n.entry k() { ret; }\n",
+		  cudaErrorUnsupportedPtxVersion },
+		{ (const char *)&empty, cudaErrorNoKernelImageForDevice },
+	};
+	struct cudaFuncAttributes attributes;
+	static char stub, variable;
+	void **handle, *where;
 
-	return register_all() &&
-		cudaFuncGetAttributes(&first, &add) == cudaSuccess &&
-		first.maxThreadsPerBlock == 1024 && first.binaryVersion == 90 &&
-		cudaFuncSetAttribute(&add, cudaFuncAttributeMaxDynamicSharedMemorySize,
-				     65536) == cudaSuccess &&
-		cudaFuncGetAttributes(&second, &add) == cudaSuccess &&
-		second.maxDynamicSharedSizeBytes == 65536 &&
-		cudaFuncSetAttribute(&add, cudaFuncAttributeMaxDynamicSharedMemorySize,
-				     1 << 30) == cudaErrorInvalidValue &&
-		cudaFuncGetName(&name, &add) == cudaSuccess &&
-		!strcmp(name, "runtime_test_add") &&
-		cudaGetFuncBySymbol(&function, &add) == cudaErrorNotSupported &&
-		cudaLaunchKernel(&add, one, one, NULL, 0, NULL) == cudaErrorNotSupported &&
-		cudaGetSymbolAddress(&where, &counter) == cudaErrorNotSupported &&
-		cudaDeviceSynchronize() == cudaSuccess;
-}
-
-static const struct role roles[] = {
-	{ "without_code", without_code },
-	{}
-};
-
-/* Without CUDA_LOG_FILE, stderr says once that a kernel is not run. */
-TEST_F(runtime_kernel, known_without_code)
-{
-	char said[4096];
-
-	EXPECT_EQ(0, run_role("without_code", "MEMCAST_INJECT=cuLibraryLoadData:801", said));
-	EXPECT_EQ(1, count_lines(said));
-	EXPECT_SAYS(said, "]: kernel runtime_test_add cannot be loaded: ");
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		handle = __cudaRegisterFatBinary((void *)cases[i].text);
+		function(handle, &stub, "k");
+		__cudaRegisterVar(handle, &variable, &variable, "v", 0, 4, 0, 0);
+		for (int twice = 0; twice < 2; twice++)
+			EXPECT_RT(cases[i].error, cudaFuncGetAttributes(&attributes, &stub));
+		EXPECT_RT(cases[i].error, cudaLaunchKernel(&stub, one, one, NULL, 0, NULL));
+		EXPECT_RT(cases[i].error, cudaGetSymbolAddress(&where, &variable));
+		__cudaUnregisterFatBinary(handle);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Attributes of kernels, and their launch. */
 #include <limits.h>
-#include <stdio.h>
 
 #include "kernel.h"
 
@@ -18,19 +17,6 @@ cudaError_t kernel_result(const char *call, const struct kernel *kernel, CUresul
 	return refuse(call, cudaErrorNotSupported, "kernel %.400s cannot run", kernel->name);
 }
 
-/* As kernel_result(), of loading a kernel's code: here the runtime says it, once in a process. */
-static cudaError_t load_result(const char *call, const struct kernel *kernel, CUresult result)
-{
-	char text[512];
-
-	if (result == CUDA_ERROR_NOT_SUPPORTED) {
-		snprintf(text, sizeof(text), "kernel %.300s cannot be loaded: build it with "
-			 "nvcc -arch=compute_90 (docs/stack/runtime.md)", kernel->name);
-		log_aloud(text);
-	}
-	return kernel_result(call, kernel, result);
-}
-
 /* Finds the driver's handle of a kernel, which is loaded then. @stub may be a handle itself. */
 cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub)
 {
@@ -44,7 +30,7 @@ cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub)
 			refuse(call, cudaErrorInvalidDeviceFunction,
 			       "no kernel is registered at %p", stub);
 	}
-	error = load_result(call, kernel, kernel_load(kernel));
+	error = error_of(kernel_load(kernel));
 	if (error == cudaSuccess)
 		*handle = kernel->handle;
 	return error;
@@ -59,32 +45,6 @@ static cudaError_t device_attribute(int *value, CUdevice_attribute attribute)
 				      error;
 }
 
-/*
- * Attributes of a kernel that the driver does not load: those that its registration and the
- * device tell. Those that only its code could tell (registers, sizes) are 0.
- */
-static cudaError_t known_without_code(int *values, const struct kernel *kernel)
-{
-	int major = 0, minor = 0;
-	cudaError_t error;
-
-	error = device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) ?:
-		device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) ?:
-		device_attribute(&values[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK],
-				 CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) ?:
-		device_attribute(&values[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES],
-				 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-	if (kernel->thread_limit > 0 &&
-	    kernel->thread_limit < values[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK])
-		values[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = kernel->thread_limit;
-	if (kernel->dynamic_bytes)
-		values[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = kernel->dynamic_bytes;
-	values[CU_FUNC_ATTRIBUTE_PTX_VERSION] = 10 * major + minor;
-	values[CU_FUNC_ATTRIBUTE_BINARY_VERSION] = 10 * major + minor;
-	values[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = -1;
-	return error;
-}
-
 static CUresult ask(int *values, CUkernel handle)
 {
 	CUdevice device;
@@ -97,13 +57,9 @@ static CUresult ask(int *values, CUkernel handle)
 
 static cudaError_t attribute_values(int *values, const void *stub)
 {
-	struct kernel *kernel = kernel_find(stub);
 	CUkernel handle;
-	cudaError_t error;
+	cudaError_t error = kernel_handle("cudaFuncGetAttributes", &handle, stub);
 
-	if (kernel && kernel_load(kernel) == CUDA_ERROR_NOT_SUPPORTED)
-		return known_without_code(values, kernel);
-	error = kernel_handle("cudaFuncGetAttributes", &handle, stub);
 	return error == cudaSuccess ? error_of(ask(values, handle)) : error;
 }
 
@@ -141,37 +97,12 @@ DEFINE_CALL(cudaFuncGetAttributes, (struct cudaFuncAttributes *attributes, const
 	return cudaSuccess;
 }
 
-/* Keeps an attribute of a kernel without code, for cudaFuncGetAttributes(). */
-static cudaError_t keep(struct kernel *kernel, enum cudaFuncAttribute attribute, int value)
-{
-	int most;
-	cudaError_t error;
-
-	if (attribute < cudaFuncAttributeMaxDynamicSharedMemorySize ||
-	    attribute >= cudaFuncAttributeMax)
-		return refuse("cudaFuncSetAttribute", cudaErrorInvalidValue, "attribute %d",
-			      attribute);
-	if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-		return cudaSuccess;
-	error = device_attribute(&most,
-				 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-	if (error == cudaSuccess && (value < 0 || value > most))
-		return refuse("cudaFuncSetAttribute", cudaErrorInvalidValue,
-			      "%d bytes of shared memory; the device has %d", value, most);
-	if (error == cudaSuccess)
-		kernel->dynamic_bytes = value;
-	return error;
-}
-
 DEFINE_CALL(cudaFuncSetAttribute, (const void *stub, enum cudaFuncAttribute attribute, int value),
 	    stub, attribute, value)
 {
-	struct kernel *kernel = kernel_find(stub);
 	CUdevice device;
 	CUkernel handle;
 
-	if (kernel && kernel_load(kernel) == CUDA_ERROR_NOT_SUPPORTED)
-		return keep(kernel, attribute, value);
 	return kernel_handle("cudaFuncSetAttribute", &handle, stub) ?:
 		error_of(cuCtxGetDevice(&device)) ?:
 		error_of(cuKernelSetAttribute((CUfunction_attribute)attribute, value, handle,

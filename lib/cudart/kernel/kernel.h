@@ -3,8 +3,7 @@
  * Device code that the program's compiler has registered: images, and the kernels and variables
  * in them. The program names each by the address of an object of its own (a kernel's stub).
  *
- * The driver gets an image only when the program uses a part of it. If the driver refuses the
- * image, its kernels are still known by name.
+ * The driver gets an image only when the program uses a part of it.
  */
 #ifndef MEMCAST_RUNTIME_KERNEL_H
 #define MEMCAST_RUNTIME_KERNEL_H
@@ -18,8 +17,6 @@ struct kernel {
 	const char *name;		/* symbol of the kernel */
 	struct image *image;
 	struct kernel *next;		/* list of the image's kernels */
-	int thread_limit;		/* most threads of a block, or less than 1 */
-	int dynamic_bytes;		/* dynamic shared memory that the program allows, or 0 */
 	CUkernel handle;		/* the driver's, once loaded */
 	struct kernel *same_name;	/* list of the loaded kernels of this name */
 };

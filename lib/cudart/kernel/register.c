@@ -22,9 +22,7 @@ struct variable {
 
 struct image {
 	const void *data;		/* the program's image, as nvcc makes it */
-	enum { NOT_ASKED, LOADED, REFUSED } state;
-	CUresult result;		/* the driver's, if it refused the image */
-	CUlibrary library;
+	CUlibrary library;		/* NULL: not loaded yet */
 	struct kernel *kernels;		/* list of the image's kernels */
 	struct variable *variables;
 };
@@ -143,7 +141,7 @@ EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *devi
 {
 	struct kernel *kernel = calloc(1, sizeof(*kernel));
 
-	(void)device_stub, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+	(void)device_stub, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
 	if (!kernel || !handle) {
 		free(kernel);
 		return;
@@ -152,7 +150,6 @@ EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *devi
 		.stub = stub,
 		.name = name,
 		.image = (struct image *)handle,
-		.thread_limit = thread_limit,
 	};
 	pthread_mutex_lock(&lock);
 	kernel->next = kernel->image->kernels;
@@ -228,48 +225,37 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 		free(variable);
 	}
 	pthread_mutex_unlock(&lock);
-	if (image->state == LOADED)
+	if (image->library)
 		cuLibraryUnload(image->library);
 	free(image);
 }
 
-/* Would another try have the same result? Errors of the image itself stay. */
-static bool is_final(CUresult result)
-{
-	return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_IMAGE ||
-	       result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
-	       result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || result == CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /*
- * Loads an image once. @library: output, the driver's library. Of two threads that load it, the
- * first one's counts.
+ * Loads an image once. The driver takes a wrong one, too, and says what is wrong when a part of it is
+ * asked for. @library: output, the driver's library. Of two threads that load it, the first one's
+ * counts.
  */
 static CUresult load(struct image *image, CUlibrary *library)
 {
-	CUlibrary new = NULL;
+	CUlibrary new;
 	CUresult result;
 
 	pthread_mutex_lock(&lock);
-	if (image->state == NOT_ASKED) {
-		pthread_mutex_unlock(&lock);
-		result = cuLibraryLoadData(&new, image->data, NULL, NULL, 0, NULL, NULL, 0);
-		if (!is_final(result))
-			return result;
-		pthread_mutex_lock(&lock);
-	}
-	if (image->state == NOT_ASKED) {
-		image->result = result;
-		image->state = result == CUDA_SUCCESS ? LOADED : REFUSED;
-		image->library = new;
-		new = NULL;
-	}
-	result = image->result;
 	*library = image->library;
 	pthread_mutex_unlock(&lock);
-	if (new)
+	if (*library)
+		return CUDA_SUCCESS;
+	result = cuLibraryLoadData(&new, image->data, NULL, NULL, 0, NULL, NULL, 0);
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&lock);
+	if (!image->library)
+		image->library = new;
+	*library = image->library;
+	pthread_mutex_unlock(&lock);
+	if (*library != new)
 		cuLibraryUnload(new);
-	return result;
+	return CUDA_SUCCESS;
 }
 
 /* With the lock held: the program, and calls that take a symbol, find a managed variable there. */
@@ -414,9 +400,6 @@ cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, si
 	if (!name)
 		return refuse(call, cudaErrorInvalidSymbol, "no variable is registered at %p",
 			      symbol);
-	if (result == CUDA_ERROR_NOT_SUPPORTED)
-		return refuse(call, cudaErrorNotSupported,
-			      "variable %s: memcast loads no device code", name);
 	if (result == CUDA_SUCCESS)
 		*pointer = (void *)(uintptr_t)where;
 	return error_of(result);
