@@ -346,9 +346,9 @@ if not pid:
     os.execvp(sys.argv[1], sys.argv[1:])
 while not os.path.getsize("up") and os.waitpid(pid, os.WNOHANG) == (0, 0):
     time.sleep(0.1)
-with open(f"/proc/{pid}/task/{pid}/children") as children:
-    if os.tcgetpgrp(fd) in map(os.getpgid, map(int, children.read().split())):
-        sys.exit("vm-door gets the SIGINT of the key")
+children = open(f"/proc/{pid}/task/{pid}/children").read().split()
+if os.tcgetpgrp(fd) in map(os.getpgid, map(int, children)):
+    sys.exit("vm-door gets the SIGINT of the key")
 os.write(fd, b"\x03")
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' \
 		env --default-signal=INT "$vm" "${reused[@]}" -- \
