@@ -158,22 +158,24 @@ void edge(struct translator *t, struct symbol *label)
 	LLVMBasicBlockRef poll, on;
 	LLVMValueRef at, budget;
 	bool back = label->used;	/* its statement stood before */
+	bool waits, calls;
 
 	if (!back || !t->polls)
 		return;
+	waits = t->waits_before[t->index].own > t->waits_before[label->count].own;
+	calls = t->waits_before[t->index].calls > t->waits_before[label->count].calls;
 	poll = new_block(t);
 	on = new_block(t);
 	at = constant(t, 64, offsetof(struct ptx_thread, poll_budget));
 	at = LLVMBuildInBoundsGEP2(t->builder, t->i8, t->thread, &at, 1, "");
 	budget = BUILD(Load2, t->i32, at);
-	budget = BUILD(Sub, budget, constant(t, 32, t->waits_before[t->index] >
-					     t->waits_before[label->count] ?
-					     PTX_POLL_WAIT : PTX_POLL_STEP));
+	budget = BUILD(Sub, budget, constant(t, 32, waits || calls ? PTX_POLL_WAIT :
+					     PTX_POLL_STEP));
 	LLVMBuildStore(t->builder, budget, at);
 	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntSLT, budget,
 						  constant(t, 32, 0), ""), poll, on);
 	LLVMPositionBuilderAtEnd(t->builder, poll);
-	call_is_rare(t, call_run(t, "poll", "v:"));
+	call_is_rare(t, call_run(t, waits ? "poll" : "poll_blind", "v:"));
 	LLVMBuildBr(t->builder, on);
 	LLVMPositionBuilderAtEnd(t->builder, on);
 }
@@ -238,7 +240,8 @@ static void forget(const struct parameters *parameters)
 /* Counts instructions that may wait for other threads, so that loops know whether they do. */
 static bool count_waits(struct translator *t)
 {
-	uint32_t count = 0, index = 0;
+	struct waits count = {};
+	uint32_t index = 0;
 
 	t->waits_before = calloc(t->body.count + 1, sizeof(*t->waits_before));
 	if (!t->waits_before)
@@ -250,7 +253,10 @@ static bool count_waits(struct translator *t)
 			statement->label->used = false;
 		} else {
 			statement->opcode = opcode_find(&statement->name);
-			count += statement_may_wait(statement);
+			if (word_is(&statement->name, "call"))
+				count.calls++;
+			else
+				count.own += statement_may_wait(statement);
 			if (!statement->opcode)
 				return false;
 		}

@@ -153,12 +153,10 @@ struct reached {
 
 #define REACHED		8
 
-/* A window that threads of a runner have used in one launch, and how many multimem operations */
+/* How many multimem operations threads of a runner have made at a window, in one launch */
 struct counted {
 	struct counted *next;
 	uint64_t window, operations;
-	size_t bytes;
-	const struct memcast_view *view;
 };
 
 /* One for each thread of the process that runs blocks, as long as the thread */

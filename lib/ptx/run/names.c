@@ -5,7 +5,7 @@
 #define NAME(name)	{ "ptx_run_" #name, (void *)ptx_run_##name }
 
 const struct ptx_run_name ptx_run_names[] = {
-	NAME(poll), NAME(nanosleep), NAME(exit), NAME(trap), NAME(brkpt), NAME(fault),
+	NAME(poll), NAME(poll_blind), NAME(nanosleep), NAME(exit), NAME(trap), NAME(brkpt), NAME(fault),
 	NAME(misaligned), NAME(stack_overflow), NAME(bar_sync), NAME(bar_arrive), NAME(bar_red),
 	NAME(cluster_arrive), NAME(cluster_wait), NAME(bar_warp_sync), NAME(vote), NAME(shfl),
 	NAME(match_any), NAME(match_all), NAME(redux), NAME(elect), NAME(activemask),

@@ -90,7 +90,7 @@ struct ptx_thread {
 #define PTX_LOOKED_SHIFT	56
 #define PTX_LOOKED_ADDRESS	((1UL << PTX_LOOKED_SHIFT) - 1)
 #define PTX_LOOKED_BEFORE	(1UL << 63)	/* a nanosleep has come since */
-#define PTX_LOOKED_POLLED	(1UL << 62)	/* a poll has */
+#define PTX_LOOKED_POLLED	(1UL << 62)	/* a poll of a loop that looks at none itself has */
 
 /* Orders in which lanes go on after an operation of a warp, by what they do until the next */
 #define PTX_LANES_UP	0
@@ -113,6 +113,7 @@ enum ptx_redux {
 
 /* Back edges: gives the turn away */
 void ptx_run_poll(struct ptx_thread *thread);
+void ptx_run_poll_blind(struct ptx_thread *thread);
 void ptx_run_nanosleep(struct ptx_thread *thread, uint32_t nanoseconds);
 
 /*

@@ -133,6 +133,12 @@ static void poll(struct fiber *fiber, bool happened)
 
 void ptx_run_poll(struct ptx_thread *thread)
 {
+	poll(fiber_of(thread), false);
+}
+
+/* Of a loop that has no instruction by which it could wait, but in functions that it calls. */
+void ptx_run_poll_blind(struct ptx_thread *thread)
+{
 	struct fiber *fiber = fiber_of(thread);
 
 	poll(fiber, only_computes(fiber));

@@ -40,29 +40,39 @@ void ptx_run_stack_overflow(struct ptx_thread *thread)
 		 "its stack has overflowed: CU_LIMIT_STACK_SIZE");
 }
 
+/* Return: the count of a window's operations; it stays as long as the runner works on the launch */
+static uint64_t *count_of(struct runner *runner, uint64_t window)
+{
+	struct counted *counted = runner->counted;
+
+	while (counted && counted->window != window)
+		counted = counted->next;
+	if (counted)
+		return &counted->operations;
+	counted = calloc(1, sizeof(*counted));
+	if (!counted)
+		return &runner->uncounted.operations;
+	counted->window = window;
+	counted->next = runner->counted;
+	runner->counted = counted;
+	return &counted->operations;
+}
+
 struct search {
-	struct runner *runner;
+	struct ptx_thread *thread;
 	uint64_t address;
-	struct counted *found;
+	bool found;
 };
 
-/* Finds a window, which the runner knows from now on, on a stack of the process */
+/* On a stack of the process: what is not found is logged, and the log calls the program. */
 static void find_window(void *data)
 {
 	struct search *search = data;
-	struct runner *runner = search->runner;
-	const struct ptx_run_host *host = runner->grid->launch->host;
-	struct counted new = { .next = runner->counted };
+	struct ptx_thread *thread = search->thread;
+	const struct ptx_run_host *host = thread->block->runner->grid->launch->host;
 
-	if (!host->view_at ||
-	    !host->view_at(search->address, &new.window, &new.bytes, &new.view))
-		return;
-	search->found = malloc(sizeof(new));
-	if (search->found)
-		runner->counted = search->found;
-	else
-		search->found = &runner->uncounted;
-	*search->found = new;
+	search->found = host->view_at && host->view_at(search->address, &thread->window,
+						       &thread->window_bytes, &thread->view);
 }
 
 /* A runner's work on a launch has ended. */
@@ -81,20 +91,13 @@ void counts_tell(struct runner *runner, const struct ptx_run_host *host)
 const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
 					size_t *offset)
 {
-	struct runner *runner = thread->block->runner;
-	struct search search = { runner, address, runner->counted };
+	struct search search = { thread, address, false };
 
-	while (search.found && address - search.found->window >= search.found->bytes)
-		search.found = search.found->next;
-	if (!search.found)
-		ptx_run_host(thread, find_window, &search);
+	ptx_run_host(thread, find_window, &search);
 	if (!search.found)
 		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
 			 "a multimem operation at %#lx: " PTX_NO_VIEW, address);
-	thread->window = search.found->window;
-	thread->window_bytes = search.found->bytes;
-	thread->view = search.found->view;
-	thread->operations = &search.found->operations;
+	thread->operations = count_of(thread->block->runner, thread->window);
 	*offset = address - thread->window;
 	return thread->view;
 }

@@ -19,7 +19,7 @@
 #define TELL_NS		1000000000UL
 #define DELAY_NS	50000UL		/* about as long as the shortest sleep takes */
 #define SLEEPS		8		/* so many in a row are of no loop that looks at a word */
-#define BLIND_POLLS	4		/* likewise; a loop that waits may have a short one within */
+#define BLIND_POLLS	4		/* likewise: a loop that waits may have a short one within */
 #define GROUPS		6
 
 /* Threads that wait for the same */
@@ -217,9 +217,8 @@ bool has_progressed(struct fiber *fiber)
 }
 
 /*
- * Does a thread that polls from its loops only compute? It has looked at no word for some polls. A
- * loop that waits by weak loads does as well, which shows only in what it costs: its thread never
- * sleeps.
+ * Does a thread only compute that polls from a loop which looks at nothing itself? Neither functions
+ * that it calls nor a loop around it have looked at a word for some polls.
  */
 bool only_computes(struct fiber *fiber)
 {
