@@ -224,6 +224,7 @@ static CUresult add_variable(struct cubin *cubin, const GElf_Sym *symbol, const 
 	variable = image_add_variable(cubin->image);
 	if (!variable)
 		return image_no_memory();
+	variable->of_cubin = true;
 	variable->bytes = symbol->st_size;
 	variable->name = image_keep_name(cubin->image, name, strlen(name));
 	data = header.sh_type == SHT_NOBITS ? NULL : elf_rawdata(section, NULL);

@@ -84,31 +84,20 @@ static CUresult unpack(const struct entry *entry, char *to)
  */
 static CUresult read_text(struct image *image, const char *text, size_t bytes)
 {
-	bool first = !image->texts_count;
 	struct complaint complaint;
 	struct image read = *image;
 	CUresult result;
 
 	read.kernels = NULL;
 	read.kernels_count = read.kernels_room = 0;
-	if (first) {
-		read.variables = NULL;
-		read.variables_count = read.variables_room = 0;
-	}
 	result = ptx_read(&read, text, bytes, &complaint);
 	free(read.kernels);
 	image->kept = read.kept;
 	image->texts = read.texts;
 	image->texts_count = read.texts_count;
 	image->texts_room = read.texts_room;
-	if (result == CUDA_SUCCESS || !first) {
-		if (first)
-			free(image->variables);
-		image->variables = read.variables;
-		image->variables_room = read.variables_room;
-	} else {
-		free(read.variables);
-	}
+	image->variables = read.variables;
+	image->variables_room = read.variables_room;
 	if (result == CUDA_SUCCESS) {
 		image->variables_count = read.variables_count;
 		image->has_addresses = read.has_addresses;

@@ -97,9 +97,53 @@ static int compare_variables(const void *one, const void *other)
 
 	if (order)
 		return order;
+	if (a->of_cubin != b->of_cubin)
+		return a->of_cubin ? 1 : -1;
 	if (a->is_private != b->is_private)
 		return a->is_private ? 1 : -1;
 	return a->text < b->text ? -1 : a->text > b->text;
+}
+
+/* Of a name, the cubin's variable comes last. It goes if a text has one. */
+static void drop_doubles(struct image *image)
+{
+	struct variable *all = image->variables;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < image->variables_count; i++)
+		if (!kept || !all[i].of_cubin || all[kept - 1].of_cubin ||
+		    strcmp(all[kept - 1].name, all[i].name))
+			all[kept++] = all[i];
+	image->variables_count = kept;
+}
+
+static void sort_kernels(struct image *image)
+{
+	for (uint32_t i = 0; i < image->kernels_count; i++)
+		image->by_name[i] = i;
+	qsort_r(image->by_name, image->kernels_count, sizeof(*image->by_name), compare_kernels,
+		image->kernels);
+}
+
+/*
+ * Each of several parts may have a copy of a kernel that a header defines: the first in by_name
+ * counts.
+ */
+static void drop_weak(struct image *image)
+{
+	struct code *all = image->kernels;
+	uint32_t kept = 0, first = 0;
+
+	for (uint32_t i = 1; i < image->kernels_count; i++) {
+		if (strcmp(all[image->by_name[first]].name, all[image->by_name[i]].name))
+			first = i;
+		else
+			all[image->by_name[i]].is_dropped = true;
+	}
+	for (uint32_t i = 0; i < image->kernels_count; i++)
+		if (!all[i].is_dropped)
+			all[kept++] = all[i];
+	image->kernels_count = kept;
 }
 
 /*
@@ -113,13 +157,15 @@ CUresult image_sort(struct image *image, const char **twice)
 	image->by_name = calloc(image->kernels_count + 1, sizeof(*image->by_name));
 	if (!image->by_name)
 		return image_no_memory();
-	for (uint32_t i = 0; i < image->kernels_count; i++)
-		image->by_name[i] = i;
-	qsort_r(image->by_name, image->kernels_count, sizeof(*image->by_name), compare_kernels,
-		image->kernels);
+	sort_kernels(image);
+	if (image->of_parts) {
+		drop_weak(image);
+		sort_kernels(image);
+	}
 	if (image->variables_count)
 		qsort(image->variables, image->variables_count, sizeof(*image->variables),
 		      compare_variables);
+	drop_doubles(image);
 	for (uint32_t i = 1; i < image->kernels_count; i++)
 		if (!strcmp(image->kernels[image->by_name[i - 1]].name,
 			    image->kernels[image->by_name[i]].name))
@@ -299,8 +345,7 @@ CUresult image_read(const void *data, size_t bytes, int architecture, struct ima
 	result = read_any(new, data, bytes, complaint);
 	if (result == CUDA_SUCCESS)
 		result = image_sort(new, &twice);
-	/* each of several parts may have a copy of a kernel that a header defines */
-	if (result == CUDA_SUCCESS && twice && !new->of_parts)
+	if (result == CUDA_SUCCESS && twice)
 		result = fail(CUDA_ERROR_INVALID_PTX, "two kernels are called %.100s", twice);
 	if (result != CUDA_SUCCESS)
 		image_put(new);

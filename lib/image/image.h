@@ -39,6 +39,7 @@ struct code {
 	uint32_t block[3];		/* threads that a block must have; 0: any */
 	uint32_t cluster[3];		/* blocks that a cluster must have; 0: any */
 	bool is_weak;			/* one of another text comes first */
+	bool is_dropped;		/* one of another text has come first */
 };
 
 struct variable {
@@ -46,6 +47,7 @@ struct variable {
 	size_t bytes;
 	const void *value;		/* NULL: all zeros */
 	uint32_t text;			/* number of the text that declares it */
+	bool of_cubin;			/* counts only if no text declares it */
 	bool is_private;		/* of that text */
 	bool is_managed;		/* the program reads and writes it, too */
 };

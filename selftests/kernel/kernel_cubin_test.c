@@ -179,13 +179,16 @@ TEST_F(kernel_image, variables_of_text_beside_a_cubin)
 	ASSERT_OK(cuLibraryGetManaged(&address, &bytes, library, "held"));
 	EXPECT_EQ(5, *(uint32_t *)address);
 	EXPECT_OK(cuLibraryUnload(library));
-	/* where the text cannot be read, a launch says so; the cubin's variables stay */
-	strcpy(fatbin.entry[1].data, HEAD ".global .u32 word = ;\n");
-	ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
-	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
-	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
-	EXPECT_EQ(0xabcd, word);
-	EXPECT_OK(cuModuleUnload(self->module));
+	/* what no text declares is the cubin's; where a text cannot be read, a launch says so */
+	for (int i = 0; i < 2; i++) {
+		strcpy(fatbin.entry[1].data, i ? HEAD ".global .u32 word = ;\n" :
+						 HEAD ".global .u32 other = 3;\n");
+		ASSERT_OK(cuModuleLoadData(&self->module, &fatbin));
+		ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
+		ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
+		EXPECT_EQ(0xabcd, word);
+		EXPECT_OK(cuModuleUnload(self->module));
+	}
 }
 
 /*

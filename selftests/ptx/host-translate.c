@@ -384,6 +384,12 @@ static void declared(void)
 		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b64 d; .reg .f32 f; red.global.add.v4.f32 [d], "
 		  "{f, f}; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b64 d; .reg .f32 f; red.global.add.v2.f32 [d], "
+		  "0f3F800000; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b64 d; .reg .f32 f; red.global.add.L2::cache_hint"
+		  ".v2.f32 [d], {f, f}, d; atom.global.v2.f32.add _, [d], {f, f}; ret; }\n", 0 },
+		{ ".visible .entry k() { .reg .v2 .b32 v; .reg .b32 r; mov.v2.u32 v, r; ret; }\n",
+		  INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
 	};

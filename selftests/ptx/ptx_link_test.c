@@ -246,7 +246,7 @@ TEST_F(ptx, links_weak_kernels)
 
 	load(kernels);
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t value = 7 + i;
+		uint32_t value = 7 + i, count;
 		CUlinkState state;
 		CUmodule linked;
 		void *image;
@@ -259,6 +259,8 @@ TEST_F(ptx, links_weak_kernels)
 		ASSERT_OK(cuLinkComplete(state, &image, NULL));
 		ASSERT_OK(cuModuleLoadData(&linked, image));
 		ASSERT_OK(cuLinkDestroy(state));
+		EXPECT_OK(cuModuleGetFunctionCount(&count, linked));
+		EXPECT_EQ(1, count);
 		ASSERT_OK(launch(linked, self->stream, "k", 1, 1,
 				 (void *[]) { &self->memory, &value }));
 		ASSERT_OK(cuStreamSynchronize(self->stream));

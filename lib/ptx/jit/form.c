@@ -165,6 +165,15 @@ static uint32_t vector_of(const struct form *form)
 	       has_modifier(form, MOD_v8) ? 8 : 1;
 }
 
+static bool is_vector(const struct form *form, uint32_t index)
+{
+	const struct operand *operand = &form->at->operands[index];
+
+	return (operand->kind == OPERAND_REGISTER && !operand->part.length &&
+		operand->symbol->vector == vector_of(form)) ||
+	       (index && operand->kind == OPERAND_SPECIAL && !operand->part.length);
+}
+
 static CUresult check_mov(struct form *form)
 {
 	uint32_t bits = type_bits(form->types[0]);
@@ -172,9 +181,8 @@ static CUresult check_mov(struct form *form)
 	if (!NAMED(form, "mov"))
 		return CUDA_SUCCESS;
 	if (vector_of(form) > 1)
-		return form->at->operands[0].kind == OPERAND_REGISTER &&
-		       form->at->operands[0].symbol->vector == vector_of(form) ? CUDA_SUCCESS :
-		       bad(form, "no vector of that length gets the result of");
+		return is_vector(form, 0) && is_vector(form, 1) ? CUDA_SUCCESS :
+		       bad(form, "no vector of that length is an operand of");
 	if (bits == 8)
 		return bad(form, "registers of 8 bits are moved by cvt, not by");
 	for (uint32_t i = 0; i < 2; i++) {
@@ -237,20 +245,23 @@ static CUresult check_memory(struct form *form)
 	return CUDA_SUCCESS;
 }
 
-/* The values of a vector operation, which are lists */
+static bool is_list(const struct operand *operand, uint32_t count)
+{
+	return operand->kind == OPERAND_VECTOR && operand->count == count;
+}
+
+/* The values of a vector operation are lists; what atom returns may be thrown away. */
 static CUresult check_lists(struct form *form)
 {
+	const struct operand *operands = form->at->operands;
+	bool atom = NAMED(form, "atom"), load = has_modifier(form, MOD_ld_reduce);
 	uint32_t count = vector_of(form);
 
 	if (count == 1 || !NAMED(form, "atom", "red", "multimem"))
 		return CUDA_SUCCESS;
-	for (uint32_t i = 0; i < form->at->operands_count; i++) {
-		const struct operand *operand = &form->at->operands[i];
-
-		if (operand->kind == OPERAND_REGISTER ||
-		    (operand->kind == OPERAND_VECTOR && operand->count != count))
-			return bad(form, "no list of that length is");
-	}
+	if (!is_list(&operands[atom ? 2 : load ? 0 : 1], count) ||
+	    (atom && !is_list(&operands[0], count) && operands[0].kind != OPERAND_SINK))
+		return bad(form, "a list of the vector's length is missing:");
 	return CUDA_SUCCESS;
 }
 
@@ -385,7 +396,8 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 		return result;
 	if (statement->operands_count < opcode->least || statement->operands_count > opcode->most)
 		return bad(&form, "wrong is the number of operands of");
-	if ((opcode->flags & OPCODE_TYPED && !form.types_count) ||
+	if ((opcode->flags & OPCODE_TYPED && !form.types_count &&
+	     !has_modifier(&form, MOD_bulk)) ||
 	    (opcode->flags & OPCODE_TYPED_TWICE && form.types_count < 2))
 		return bad(&form, "a type is missing:");
 	for (size_t i = 0; i < ARRAY_SIZE(checks) && result == CUDA_SUCCESS; i++)
