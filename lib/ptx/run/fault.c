@@ -172,21 +172,28 @@ static void tell_failure(void *data)
 	launch_failed(runner->grid, failure->result, "%s: %s", where, what);
 }
 
+__attribute__((noreturn)) static void fail_with(struct failure *failure)
+{
+	struct fiber *fiber = failure->fiber;
+
+	ptx_run_host(&fiber->at, tell_failure, failure);
+	for (;;)
+		fiber_switch(&fiber->stack, fiber->at.block->runner->stack);
+}
+
 /* Ends the launch because of what a thread has done. A thread's stack is too small for the words. */
 void run_fail_at(struct fiber *fiber, uintptr_t rip, int result,
 		 void (*write)(const void *data, char *text, size_t size), const void *data)
 {
-	struct runner *runner = fiber->at.block->runner;
-	struct failure failure = {
+	fail_with(&(struct failure) {
 		.fiber = fiber, .result = result, .write = write, .data = data, .rip = rip,
-		.rsp = rip ? 0 : (uintptr_t)__builtin_frame_address(0),
-	};
-
-	ptx_run_host(&fiber->at, tell_failure, &failure);
-	for (;;)
-		fiber_switch(&fiber->stack, runner->stack);
+	});
 }
 
+/*
+ * The place is the first address of generated code on the stack, from this frame's end on: what is
+ * within it and below may be left of earlier calls.
+ */
 void run_fail(struct fiber *fiber, int result, const char *format, ...)
 {
 	struct words words = { .format = format };
@@ -194,5 +201,8 @@ void run_fail(struct fiber *fiber, int result, const char *format, ...)
 
 	va_start(list, format);
 	words.list = &list;
-	run_fail_at(fiber, 0, result, write_words, &words);
+	fail_with(&(struct failure) {
+		.fiber = fiber, .result = result, .write = write_words, .data = &words,
+		.rsp = (uintptr_t)__builtin_frame_address(0),
+	});
 }
