@@ -147,6 +147,7 @@ CUresult translated_run(const struct invocation *invocation, struct activity *ac
 		.multiprocessors = invocation->module->figures->multiprocessors,
 		.stack_limit = slot->limits[CU_LIMIT_STACK_SIZE],
 		.heap_limit = slot->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
+		/* a primary context keeps its value as it is reset, and counts its ends */
 		.heap = slot,
 		.heap_life = (uintptr_t)invocation->module->context + invocation->module->ends,
 		.print_limit = slot->limits[CU_LIMIT_PRINTF_FIFO_SIZE],
