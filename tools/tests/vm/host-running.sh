@@ -386,6 +386,7 @@ leaves_no_files() {
 # for leftovers, here until a writer comes, while another program starts.
 other_programs_are_no_leftovers() {
 	local client writer fifo=/tmp/stats.fifo stats=/sys/kernel/debug/memcast/stats
+	rm -f up	# a test before has left its "up" there, which may be read before the shell empties it
 	again --root -- sh -c "mkfifo $fifo && mount --bind $fifo $stats && echo up" >up &
 	client=$!
 	said_by $client up up || return
