@@ -27,6 +27,7 @@
 
 #include "nccl-check.h"
 #include "nccl-count.h"
+#include "nccl-size.h"
 
 static struct {
 	int processes, threads, iterations;
@@ -267,8 +268,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case 'p': option.processes = atoi(value); break;
 	case 't': option.threads = atoi(value); break;
 	case 'n': option.iterations = atoi(value); break;
-	case 'b': option.first = strtoull(value, NULL, 0); break;
-	case 'e': option.last = strtoull(value, NULL, 0); break;
+	case 'b': option.first = parse_size(value, state); break;
+	case 'e': option.last = parse_size(value, state); break;
 	case 'f': option.factor = strtoul(value, NULL, 0); break;
 	case 'c': option.only = value; break;
 	case ARGP_KEY_END:
@@ -291,8 +292,8 @@ int main(int argc, char **argv)
 		{ "processes", 'p', "N", 0, "Processes (4)", 0 },
 		{ "threads", 't', "N", 0, "Ranks of each, as threads (1)", 0 },
 		{ "iterations", 'n', "N", 0, "Of each collective and size (20)", 0 },
-		{ "minbytes", 'b', "BYTES", 0, "Bytes that a rank has for another, at first (1024)", 0 },
-		{ "maxbytes", 'e', "BYTES", 0, "And at last (1048576)", 0 },
+		{ "minbytes", 'b', "BYTES", 0, "Bytes that a rank has for another, at first (1K)", 0 },
+		{ "maxbytes", 'e', "BYTES", 0, "And at last (1M)", 0 },
 		{ "stepfactor", 'f', "N", 0, "From one size to the next (4)", 0 },
 		{ "collective", 'c', "NAME", 0, "One: all_gather, alltoall, gather or scatter", 0 },
 		{ }

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "nccl-numbers.h"
+#include "nccl-size.h"
 
 enum collective { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, SENDRECV };
 static const char *const collectives[] = {
@@ -89,8 +90,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	switch (key) {
 	case 'p': option.processes = atoi(value); break;
 	case 'n': option.iterations = atoi(value); break;
-	case 'b': option.first = strtoull(value, NULL, 0); break;
-	case 'e': option.last = strtoull(value, NULL, 0); break;
+	case 'b': option.first = parse_size(value, state); break;
+	case 'e': option.last = parse_size(value, state); break;
 	case 'f': option.factor = strtoul(value, NULL, 0); break;
 	case 'a': option.algorithm = value; break;
 	case 'P': option.protocol = value; break;
@@ -121,8 +122,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "processes", 'p', "N", 0, "Ranks, each a process (4)", 0 },
 	{ "iterations", 'n', "N", 0, "Of each size (5)", 0 },
-	{ "minbytes", 'b', "BYTES", 0, "Bytes at first (16)", 0 },
-	{ "maxbytes", 'e', "BYTES", 0, "And at last (1048576)", 0 },
+	{ "minbytes", 'b', "BYTES", 0, "Bytes at first, or with K, M, G (16)", 0 },
+	{ "maxbytes", 'e', "BYTES", 0, "And at last (1M)", 0 },
 	{ "stepfactor", 'f', "N", 0, "From one size to the next (16)", 0 },
 	{ "datatype", 'd', "TYPE", 0, "float, half, uint32, … (float); several with commas, or all", 0 },
 	{ "op", 'o', "NAME", 0, "sum, min or max (sum), or several", 0 },
