@@ -110,7 +110,7 @@ static CUresult visible_parse(char *list, int fd, uint32_t devices)
 	return result;
 }
 
-/* Reads the variable as the program has it set when the module is first opened. */
+/* Reads the variable as the program has set it when it calls cuInit(). */
 CUresult visible_read(int fd, uint32_t devices)
 {
 	const char *given = secure_getenv(VARIABLE);

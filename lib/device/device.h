@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 /* open.c */
-CUresult device_open_checked(int *fd, int *devices);
+CUresult device_open_checked(bool init, int *fd, int *devices);
 CUresult library_borrow(bool *borrowed);
 void library_return(void);
 
@@ -18,14 +18,15 @@ CUresult system_info(struct memcast_system_info *info);
 CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device);
 
 /* override.c: attributes that MEMCAST_ATTR overrides */
-void attribute_overrides_read(int devices);
+/* @init: for cuInit(), else for threads that look at devices before it */
+void attribute_overrides_read(int devices, bool init);
 void attribute_overrides_complain(int devices);
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
 bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute);
 bool attribute_number(const char *text, const char *end, int *value);
 
 /* profile.c: attributes of a kind of device */
-void profile_read(void);
+void profile_read(bool init);
 void profile_complain(void);
 int profile_attribute(CUdevice_attribute attribute);
 const char *profile_name(void);

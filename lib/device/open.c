@@ -9,11 +9,13 @@
 
 /*
  * Opens the file and checks that the module's interface is the library's. The caller holds the
- * lock. The first success reads MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES.
+ * lock. cuInit() (@init) reads MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES as they are
+ * by then, also if a thread that looked at devices has read the first two before: a program that
+ * asks NVML which devices there are may set them by the answer.
  */
-CUresult device_open_checked(int *opened, int *devices)
+CUresult device_open_checked(bool init, int *opened, int *devices)
 {
-	static bool overrides_read;
+	static bool read, read_by_init;
 	struct memcast_system_info info = {};
 	CUresult result;
 	int fd;
@@ -28,18 +30,19 @@ CUresult device_open_checked(int *opened, int *devices)
 			      info.out_abi, MEMCAST_ABI_VERSION);
 	if (result == CUDA_SUCCESS && !info.out_devices)
 		result = fail(CUDA_ERROR_NO_DEVICE, "the module has no devices");
-	if (result == CUDA_SUCCESS && !overrides_read)
+	if (result == CUDA_SUCCESS && init && !read_by_init)
 		result = visible_read(fd, info.out_devices);
 	if (result != CUDA_SUCCESS) {
 		close(fd);
 		return result;
 	}
-	if (!overrides_read) {
-		profile_read();
-		attribute_overrides_read(info.out_devices);
+	if (init ? !read_by_init : !read) {
+		profile_read(init);
+		attribute_overrides_read(info.out_devices, init);
 	}
 	visible_set_first(info.out_first);
-	overrides_read = true;
+	read = true;
+	read_by_init |= init;
 	*opened = fd;
 	*devices = info.out_devices;
 	return CUDA_SUCCESS;
@@ -62,7 +65,7 @@ CUresult library_borrow(bool *borrowed)
 	if (library_open())
 		return CUDA_SUCCESS;
 	process_lock();
-	result = device_open_checked(&fd, &devices);
+	result = device_open_checked(false, &fd, &devices);
 	process_unlock();
 	if (result != CUDA_SUCCESS)
 		return result;

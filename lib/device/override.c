@@ -22,13 +22,19 @@ static const struct {
 #include "attribute-names.h"	/* made from cuda.h */
 };
 
-static struct override {
+struct override {
 	int device;
 	CUdevice_attribute attribute;
 	int value;
-} overrides[OVERRIDES];
+};
 
-static unsigned int count;	/* constant once cuInit() has succeeded */
+/* The lists that threads have read before cuInit(), and cuInit(); and the later one of these */
+static struct overrides {
+	struct override entry[OVERRIDES];
+	unsigned int count;
+} lists[2];
+
+static _Atomic(const struct overrides *) overrides = &lists[0];
 
 /* Reads a number that ends at @end. */
 bool attribute_number(const char *text, const char *end, int *value)
@@ -97,14 +103,16 @@ static char *list_given(void)
 	return given ? strdup(given) : NULL;
 }
 
-void attribute_overrides_read(int devices)
+void attribute_overrides_read(int devices, bool init)
 {
 	char *list = list_given(), *rest = list, *text;
+	struct overrides *into = &lists[init];
 
-	while ((text = strsep(&rest, ",")) && count < OVERRIDES)
-		if (!override_parse(text, devices, &overrides[count]))
-			count++;
+	while ((text = strsep(&rest, ",")) && into->count < OVERRIDES)
+		if (!override_parse(text, devices, &into->entry[into->count]))
+			into->count++;
 	free(list);
+	overrides = into;
 }
 
 /*
@@ -136,8 +144,10 @@ void attribute_overrides_complain(int devices)
 
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-	for (unsigned int i = count; i--; ) {
-		const struct override *override = &overrides[i];
+	const struct overrides *list = overrides;
+
+	for (unsigned int i = list->count; i--; ) {
+		const struct override *override = &list->entry[i];
 
 		if (override->attribute == attribute &&
 		    (override->device == ALL_DEVICES || override->device == device)) {

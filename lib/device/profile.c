@@ -27,7 +27,9 @@ struct profile {
 	int attributes[CU_DEVICE_ATTRIBUTE_MAX];
 };
 
-static struct profile profile;	/* constant once cuInit() has succeeded */
+/* The profiles that threads have read before cuInit(), and cuInit(); and the later one of these */
+static struct profile profiles[2];
+static _Atomic(const struct profile *) profile = &profiles[0];
 
 /* Return: a text without the blanks around it. */
 static char *trimmed(char *text)
@@ -161,13 +163,14 @@ static const char *take_given(struct profile *into, const char *given, bool comp
 	return NULL;
 }
 
-void profile_read(void)
+void profile_read(bool init)
 {
 	const char *given = secure_getenv(VARIABLE);
 
-	take_text(&profile, built_in[0].text, NULL);
+	take_text(&profiles[init], built_in[0].text, NULL);
 	if (given && *given)
-		take_given(&profile, given, false);
+		take_given(&profiles[init], given, false);
+	profile = &profiles[init];
 }
 
 /* Prints what is wrong with the profile. Not done by profile_read(): writing may take for ever. */
@@ -187,15 +190,19 @@ void profile_complain(void)
 
 int profile_attribute(CUdevice_attribute attribute)
 {
-	return attribute < ARRAY_SIZE(profile.attributes) ? profile.attributes[attribute] : 0;
+	return attribute < CU_DEVICE_ATTRIBUTE_MAX ? profile->attributes[attribute] : 0;
 }
 
 const char *profile_name(void)
 {
-	return *profile.name ? profile.name : "memcast emulated device";
+	const struct profile *now = profile;
+
+	return *now->name ? now->name : "memcast emulated device";
 }
 
 size_t profile_recommended(size_t minimum)
 {
-	return profile.recommended > minimum ? profile.recommended : minimum;
+	const struct profile *now = profile;
+
+	return now->recommended > minimum ? now->recommended : minimum;
 }

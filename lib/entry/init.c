@@ -13,7 +13,7 @@
 static CUresult open_and_check(int *devices)
 {
 	int fd;
-	CUresult result = device_open_checked(&fd, devices);
+	CUresult result = device_open_checked(true, &fd, devices);
 
 	if (result != CUDA_SUCCESS)
 		return result;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+#include <memcast/device.h>
 #include "log_lines.h"
 #include "role.h"
 
@@ -143,6 +144,28 @@ static int see_little(void)
 	       attribute(0, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) == 1;
 }
 
+/* As a program that asks NVML which devices there are, and sets the variables by the answer */
+static int set_after_looking(void)
+{
+	char *profile = strdup(getenv("MEMCAST_PROFILE"));
+	int value, count = 0;
+
+	unsetenv("MEMCAST_PROFILE");
+	if (memcastDeviceDescribe(1, NULL, 0, &value,
+				  (CUdevice_attribute[]) { CU_DEVICE_ATTRIBUTE_WARP_SIZE }, 1) ||
+	    value != 32)
+		return 0;
+	setenv("MEMCAST_PROFILE", profile, 1);
+	setenv("MEMCAST_ATTR", "0:WARP_SIZE=64", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+	cuInit(0);
+	cuDeviceGetCount(&count);
+	return count == 2 && name_is("Little") &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 64 &&
+	       attribute(1, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 0 &&
+	       attribute(0, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) == 1;
+}
+
 static int see_failures(void)
 {
 	size_t bytes;
@@ -188,6 +211,7 @@ static const struct role roles[] = {
 	{ "see_little", see_little },
 	{ "see_profile", see_profile },
 	{ "see_tebibyte", see_tebibyte },
+	{ "set_after_looking", set_after_looking },
 	{ "start", start },
 	{ }
 };
@@ -324,6 +348,15 @@ TEST_F(environment, memcast_profile)
 	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=h100", said));
 	EXPECT_STREQ("", said);
 	EXPECT_EQ(0, run_role("see_default", "MEMCAST_PROFILE=", said));
+	EXPECT_STREQ("", said);
+}
+
+/* cuInit() reads variables as they are by then, whoever has looked at devices before. */
+TEST_F(environment, set_after_looking)
+{
+	char said[4096];
+
+	EXPECT_EQ(0, run_with_profile("set_after_looking", "NAME=Little\n", said));
 	EXPECT_STREQ("", said);
 }
 
