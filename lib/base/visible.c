@@ -15,9 +15,7 @@
 #define UUID_TEXT	41	/* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx and its end */
 
 bool visible_set;
-static uint32_t order[MEMCAST_MAX_DEVICES];	/* the module's numbers; the visible ones first */
-static uint32_t visible, known;	/* how many the program sees, and how many there are */
-static bool named_twice;	/* the list names a device twice */
+static struct visible_list used;	/* cuInit()'s */
 static _Atomic uint32_t first;
 static __thread bool sees_all;
 
@@ -77,14 +75,15 @@ static CUresult find_uuid(int fd, uint32_t devices, const char *wanted, long *fo
  * The list ends at the first entry that names no device; a list that names a device twice makes
  * no device visible. The first entry decides whether all entries are UUIDs or numbers.
  */
-static CUresult visible_parse(char *list, int fd, uint32_t devices)
+static CUresult visible_parse(struct visible_list *into, char *list, int fd)
 {
 	bool uuids = !strncmp(list, UUID_PREFIX, strlen(UUID_PREFIX));
 	bool listed[MEMCAST_MAX_DEVICES] = {};
+	uint32_t devices = into->devices;
 	CUresult result = CUDA_SUCCESS;
 	char *text;
 
-	visible = 0;
+	into->seen = 0;
 	while ((text = strsep(&list, ",")) && result == CUDA_SUCCESS) {
 		long device = leading_number(text);
 
@@ -93,50 +92,55 @@ static CUresult visible_parse(char *list, int fd, uint32_t devices)
 		if (result != CUDA_SUCCESS || device < 0 || device >= (long)devices)
 			break;
 		if (listed[device]) {
-			named_twice = true;
-			visible = 0;
+			into->named_twice = true;
+			into->seen = 0;
 			break;
 		}
 		listed[device] = true;
-		order[visible++] = device;
+		into->order[into->seen++] = device;
 	}
 	/* the invisible devices follow, in the module's order */
 	memset(listed, 0, sizeof(listed));
-	for (uint32_t i = 0; i < visible; i++)
-		listed[order[i]] = true;
-	for (uint32_t i = 0, next = visible; i < devices; i++)
+	for (uint32_t i = 0; i < into->seen; i++)
+		listed[into->order[i]] = true;
+	for (uint32_t i = 0, next = into->seen; i < devices; i++)
 		if (!listed[i])
-			order[next++] = i;
+			into->order[next++] = i;
 	return result;
 }
 
-/* Reads the variable as the program has set it when it calls cuInit(). */
-CUresult visible_read(int fd, uint32_t devices)
+/* Reads the variable as the program has set it by now. */
+CUresult visible_read(int fd, uint32_t devices, struct visible_list *into)
 {
 	const char *given = secure_getenv(VARIABLE);
 	char *list = given ? strdup(given) : NULL;
 	CUresult result;
 
+	*into = (struct visible_list) { .given = given, .devices = devices, .seen = devices };
+	for (uint32_t i = 0; i < devices; i++)
+		into->order[i] = i;
 	if (!given)
 		return CUDA_SUCCESS;
 	if (!list)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for " VARIABLE);
-	result = visible_parse(list, fd, devices);
+	result = visible_parse(into, list, fd);
 	free(list);
-	if (result != CUDA_SUCCESS)
-		return result;
-	known = devices;
-	translate_by(order, devices, visible);
-	visible_set = true;
-	return CUDA_SUCCESS;
+	return result;
+}
+
+void visible_use(const struct visible_list *list)
+{
+	used = *list;
+	translate_by(used.order, used.devices, used.seen);
+	visible_set = used.given;
 }
 
 /* Does the program see any device? */
 CUresult visible_check(void)
 {
-	if (!visible_set || visible)
+	if (!visible_set || used.seen)
 		return CUDA_SUCCESS;
-	if (named_twice)
+	if (used.named_twice)
 		return fail(CUDA_ERROR_INVALID_DEVICE, VARIABLE " names a device twice");
 	return fail(CUDA_ERROR_NO_DEVICE, VARIABLE " names no device that there is");
 }
@@ -156,7 +160,7 @@ bool visible_translates(void)
 
 uint32_t visible_count(uint32_t devices)
 {
-	return visible_translates() ? visible : devices;
+	return visible_translates() ? used.seen : devices;
 }
 
 /*
@@ -165,13 +169,13 @@ uint32_t visible_count(uint32_t devices)
  */
 uint32_t visible_number(CUdevice device)
 {
-	return device < 0 || (visible_translates() && (uint32_t)device >= visible) ? INT_MAX :
-										    device;
+	return device < 0 || (visible_translates() && (uint32_t)device >= used.seen) ? INT_MAX :
+										      device;
 }
 
 uint32_t visible_module_number(uint32_t device)
 {
-	return visible_translates() && device < known ? order[device] : device;
+	return visible_translates() && device < used.devices ? used.order[device] : device;
 }
 
 /*

@@ -13,8 +13,16 @@
 /* CUDA_VISIBLE_DEVICES is set: numbers are translated. Constant once cuInit() has succeeded. */
 extern bool visible_set;
 
+struct visible_list {
+	uint32_t order[MEMCAST_MAX_DEVICES];	/* the module's numbers; the visible ones first */
+	uint32_t devices, seen;	/* how many there are, and how many the program sees */
+	bool given, named_twice;	/* the variable is set; it names a device twice */
+};
+
+CUresult visible_read(int fd, uint32_t devices, struct visible_list *list);
+/* cuInit() alone, once: numbers are translated by this list from now on. */
+void visible_use(const struct visible_list *list);
 bool visible_translates(void);
-CUresult visible_read(int fd, uint32_t devices);
 CUresult visible_check(void);
 uint32_t visible_count(uint32_t devices);
 uint32_t visible_module_number(uint32_t device);

@@ -84,7 +84,7 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 	if (result != CUDA_SUCCESS)
 		return result;
 
-	if (attribute_override(value, attribute, device))
+	if (attribute_override(value, attribute, visible_module_number(device)))
 		return CUDA_SUCCESS;
 	switch ((int)attribute) {
 	case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:

@@ -4,6 +4,7 @@
 #define LIBRARY_DEVICE_H
 
 #include "base/base.h"
+#include "base/visible.h"
 
 /* open.c */
 CUresult device_open_checked(bool init, int *fd, int *devices);
@@ -19,8 +20,9 @@ CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice dev
 
 /* override.c: attributes that MEMCAST_ATTR overrides */
 /* @init: for cuInit(), else for threads that look at devices before it */
-void attribute_overrides_read(int devices, bool init);
+void attribute_overrides_read(const struct visible_list *visible, bool init);
 void attribute_overrides_complain(int devices);
+/* @device: the module's number */
 bool attribute_override(int *value, CUdevice_attribute attribute, CUdevice device);
 bool attribute_named(const char *name, size_t length, CUdevice_attribute *attribute);
 bool attribute_number(const char *text, const char *end, int *value);

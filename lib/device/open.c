@@ -10,13 +10,16 @@
 /*
  * Opens the file and checks that the module's interface is the library's. The caller holds the
  * lock. cuInit() (@init) reads MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES as they are
- * by then, also if a thread that looked at devices has read the first two before: a program that
- * asks NVML which devices there are may set them by the answer.
+ * by then, also if a thread that looked at devices has read them before: a program that asks NVML
+ * which devices there are may set them by the answer. Such a thread sees all devices; the last is
+ * whose numbers MEMCAST_ATTR has.
  */
 CUresult device_open_checked(bool init, int *opened, int *devices)
 {
 	static bool read, read_by_init;
 	struct memcast_system_info info = {};
+	struct visible_list visible;
+	bool reads = init ? !read_by_init : !read;
 	CUresult result;
 	int fd;
 
@@ -30,15 +33,17 @@ CUresult device_open_checked(bool init, int *opened, int *devices)
 			      info.out_abi, MEMCAST_ABI_VERSION);
 	if (result == CUDA_SUCCESS && !info.out_devices)
 		result = fail(CUDA_ERROR_NO_DEVICE, "the module has no devices");
-	if (result == CUDA_SUCCESS && init && !read_by_init)
-		result = visible_read(fd, info.out_devices);
+	if (result == CUDA_SUCCESS && reads)
+		result = visible_read(fd, info.out_devices, &visible);
 	if (result != CUDA_SUCCESS) {
 		close(fd);
 		return result;
 	}
-	if (init ? !read_by_init : !read) {
+	if (reads) {
 		profile_read(init);
-		attribute_overrides_read(info.out_devices, init);
+		attribute_overrides_read(&visible, init);
+		if (init)
+			visible_use(&visible);
 	}
 	visible_set_first(info.out_first);
 	read = true;

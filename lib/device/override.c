@@ -23,7 +23,7 @@ static const struct {
 };
 
 struct override {
-	int device;
+	int device;		/* the module's number, or ALL_DEVICES */
 	CUdevice_attribute attribute;
 	int value;
 };
@@ -103,14 +103,20 @@ static char *list_given(void)
 	return given ? strdup(given) : NULL;
 }
 
-void attribute_overrides_read(int devices, bool init)
+void attribute_overrides_read(const struct visible_list *visible, bool init)
 {
 	char *list = list_given(), *rest = list, *text;
 	struct overrides *into = &lists[init];
 
-	while ((text = strsep(&rest, ",")) && into->count < OVERRIDES)
-		if (!override_parse(text, devices, &into->entry[into->count]))
-			into->count++;
+	while ((text = strsep(&rest, ",")) && into->count < OVERRIDES) {
+		struct override *entry = &into->entry[into->count];
+
+		if (override_parse(text, (int)visible->seen, entry))
+			continue;
+		if (entry->device != ALL_DEVICES)
+			entry->device = (int)visible->order[entry->device];
+		into->count++;
+	}
 	free(list);
 	overrides = into;
 }

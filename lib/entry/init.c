@@ -59,7 +59,7 @@ static CUresult init(unsigned int flags)
 	/* Without the lock: the reader of these lines may be slow. */
 	if (devices) {
 		profile_complain();
-		attribute_overrides_complain(devices);
+		attribute_overrides_complain((int)visible_count(devices));
 	}
 	return result;
 }

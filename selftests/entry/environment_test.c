@@ -144,16 +144,37 @@ static int see_little(void)
 	       attribute(0, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) == 1;
 }
 
+static int described(CUdevice device, CUdevice_attribute attribute)
+{
+	int value = -77;
+
+	memcastDeviceDescribe(device, NULL, 0, &value, &attribute, 1);
+	return value;
+}
+
+/* Device 0 of the program is the module's device 1, also for who sees all devices, as NVML does. */
+static int see_described(void)
+{
+	setenv("CUDA_VISIBLE_DEVICES", "1,2", 1);
+	for (int i = 0; i < 2; i++) {
+		if (described(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) != 32 ||
+		    described(1, CU_DEVICE_ATTRIBUTE_WARP_SIZE) != 64 ||
+		    described(2, CU_DEVICE_ATTRIBUTE_WARP_SIZE) != 32)
+			return 0;
+		cuInit(0);
+	}
+	return attribute(0, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 64 &&
+	       attribute(1, CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 32;
+}
+
 /* As a program that asks NVML which devices there are, and sets the variables by the answer */
 static int set_after_looking(void)
 {
 	char *profile = strdup(getenv("MEMCAST_PROFILE"));
-	int value, count = 0;
+	int count = 0;
 
 	unsetenv("MEMCAST_PROFILE");
-	if (memcastDeviceDescribe(1, NULL, 0, &value,
-				  (CUdevice_attribute[]) { CU_DEVICE_ATTRIBUTE_WARP_SIZE }, 1) ||
-	    value != 32)
+	if (described(1, CU_DEVICE_ATTRIBUTE_WARP_SIZE) != 32)
 		return 0;
 	setenv("MEMCAST_PROFILE", profile, 1);
 	setenv("MEMCAST_ATTR", "0:WARP_SIZE=64", 1);
@@ -207,6 +228,7 @@ static const struct role roles[] = {
 	{ "fail_thrice", fail_thrice },
 	{ "see_attributes", see_attributes },
 	{ "see_default", see_default },
+	{ "see_described", see_described },
 	{ "see_failures", see_failures },
 	{ "see_little", see_little },
 	{ "see_profile", see_profile },
@@ -283,6 +305,8 @@ TEST_F(environment, memcast_attr)
 	EXPECT_EQ(0, run_role("see_attributes", "MEMCAST_ATTR="
 			 "MULTICAST_SUPPORTED=0,1:MULTICAST_SUPPORTED=1,"
 			 "WARP_SIZE=0x40,HOST_NUMA_ID=-5,1:PCI_BUS_ID=0xab", said));
+	EXPECT_STREQ("", said);
+	EXPECT_EQ(0, run_role("see_described", "MEMCAST_ATTR=0:WARP_SIZE=64", said));
 	EXPECT_STREQ("", said);
 }
 
