@@ -22,6 +22,7 @@
  *					memcast's, or not of the module's version
  *   NVML_ERROR_UNKNOWN			libcuda.so.1 does not answer for another reason
  *   NVML_ERROR_MEMORY			there is no memory
+ *   NVML_ERROR_INSUFFICIENT_RESOURCES	the process or the machine can open no more files
  *
  * A call that fails leaves its outputs as they were. With CUDA_LOG_FILE=stderr, stdout or
  * a path in the environment, each failed call writes a line there with the reason in

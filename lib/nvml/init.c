@@ -33,10 +33,16 @@ nvmlReturn_t library_ready(void)
 
 static nvmlReturn_t init(unsigned int flags)
 {
+	unsigned int found;
+	nvmlReturn_t result;
+
 	if (flags & ~(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH))
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "flags %#x", flags);
-	devices = state_devices();
-	if (!devices && !(flags & NVML_INIT_FLAG_NO_GPUS))
+	result = state_find(&found);
+	if (result != NVML_SUCCESS)
+		return result;
+	devices = found;
+	if (!found && !(flags & NVML_INIT_FLAG_NO_GPUS))
 		return fail(NVML_ERROR_DRIVER_NOT_LOADED,
 			    "no devices in /sys/class/memcast: insmod memcast.ko");
 	users++;

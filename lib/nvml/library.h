@@ -73,17 +73,20 @@ void log_failure(const char *call, nvmlReturn_t result);
 /* Copies @text to a caller's buffer of @length bytes. */
 nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text);
 
-/* device/state.c */
+/*
+ * device/state.c. A file that cannot be read is a failure, with its reason, and leaves the output
+ * as it was.
+ */
 #define DEVICE_PATH	"/dev/memcast"
-unsigned int state_devices(void);
+nvmlReturn_t state_find(unsigned int *devices);
 /* Return: the machine's number of device 0. */
 unsigned int state_first(void);
-bool state_uuid(unsigned int device, char text[40]);
-unsigned long long state_number(unsigned int device, const char *name);
-int state_node(unsigned int device);
-bool state_multicast(void);
-/* Is the device's host lost, and not back? */
-bool state_lost(unsigned int device);
+nvmlReturn_t state_uuid(unsigned int device, char text[40]);
+nvmlReturn_t state_number(unsigned int device, const char *name, unsigned long long *number);
+nvmlReturn_t state_node(unsigned int device, int *node);
+nvmlReturn_t state_multicast(bool *works);
+/* Return: NVML_ERROR_GPU_IS_LOST while the device's host is lost */
+nvmlReturn_t state_here(unsigned int device);
 
 struct state_fabric {
 	bool ready, illegal;
@@ -91,9 +94,9 @@ struct state_fabric {
 	unsigned char cluster[16];
 };
 
-void state_fabric(unsigned int device, struct state_fabric *fabric);
+nvmlReturn_t state_fabric(unsigned int device, struct state_fabric *fabric);
 /* Sets the bits of a NUMA node's CPUs, in words of unsigned long. */
-void state_node_cpus(int node, unsigned long *set, unsigned int words);
+nvmlReturn_t state_node_cpus(int node, unsigned long *set, unsigned int words);
 
 /* device/facts.c */
 struct facts {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -245,6 +246,30 @@ TEST_F(nvml, memory_of_two_processes)
 	EXPECT_EQ(2, found);
 	send_number(link[0], 1);
 	EXPECT_EQ(0, reap_child(pid));
+}
+
+/* Without a file descriptor NVML cannot look, and says so; what it knew before stays. */
+TEST_F(nvml, no_descriptor)
+{
+	struct rlimit limit, none;
+	unsigned int count = UNTOUCHED;
+	nvmlDevice_t found[1];
+	nvmlMemory_t memory = { .total = UNTOUCHED };
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	none = (struct rlimit) { 0, limit.rlim_max };
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_RESOURCES, nvmlInit());
+	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_RESOURCES,
+		    nvmlDeviceGetMemoryInfo(self->device, &memory));
+	EXPECT_EQ(UNTOUCHED, memory.total);
+	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_RESOURCES,
+		    nvmlSystemGetTopologyGpuSet(0, &count, found));
+	EXPECT_EQ(UNTOUCHED, count);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	EXPECT_GOOD(nvmlDeviceGetMemoryInfo(self->device, &memory));
+	EXPECT_GOOD(nvmlDeviceGetCount(&count));
+	EXPECT_EQ(self->devices, count);
 }
 
 /* Asking NVML about devices initialises nothing: children may use them afterwards. */

@@ -16,16 +16,9 @@ nvmlDevice_t device_handle(unsigned int number)
 	return &handles[number];
 }
 
-static nvmlReturn_t refuse_lost(unsigned int number)
-{
-	if (!state_lost(number))
-		return NVML_SUCCESS;
-	return fail(NVML_ERROR_GPU_IS_LOST, "the host of device %u was lost", number);
-}
-
 nvmlReturn_t device_found(unsigned int number, nvmlDevice_t *device)
 {
-	nvmlReturn_t result = refuse_lost(number);
+	nvmlReturn_t result = state_here(number);
 
 	if (result == NVML_SUCCESS)
 		*device = device_handle(number);
@@ -39,7 +32,7 @@ nvmlReturn_t device_number(nvmlDevice_t device, unsigned int *number)
 	*number = offset / sizeof(*handles);
 	if (!device || offset >= sizeof(handles) || *number >= library_devices())
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "not a device: %p", (void *)device);
-	return refuse_lost(*number);
+	return state_here(*number);
 }
 
 nvmlReturn_t device_facts(nvmlDevice_t device, const struct facts **facts)
@@ -84,14 +77,18 @@ OLDER_NAME(nvmlDeviceGetHandleByIndex, (unsigned int index, nvmlDevice_t *device
 static nvmlReturn_t by_uuid(const char *wanted, nvmlDevice_t *device)
 {
 	unsigned int devices = library_devices();
+	nvmlReturn_t result;
 	char uuid[40];
 
 	if (!wanted || !device)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL pointer");
-	for (unsigned int i = 0; i < devices; i++)
-		if (!strncmp(wanted, "GPU-", 4) && state_uuid(i, uuid) &&
-		    !strcasecmp(wanted + 4, uuid))
+	for (unsigned int i = 0; i < devices && !strncmp(wanted, "GPU-", 4); i++) {
+		result = state_uuid(i, uuid);
+		if (result != NVML_SUCCESS)
+			return result;
+		if (!strcasecmp(wanted + 4, uuid))
 			return device_found(i, device);
+	}
 	return fail(NVML_ERROR_NOT_FOUND, "no device is %s", wanted);
 }
 
@@ -141,13 +138,9 @@ DEFINE_CALL(nvmlDeviceGetUUID, (nvmlDevice_t device, char *uuid, unsigned int le
 {
 	char text[48] = "GPU-";
 	unsigned int number;
-	nvmlReturn_t result = device_number(device, &number);
+	nvmlReturn_t result = device_number(device, &number) ?: state_uuid(number, text + 4);
 
-	if (result != NVML_SUCCESS)
-		return result;
-	if (!state_uuid(number, text + 4))
-		return fail(NVML_ERROR_GPU_IS_LOST, "the module has gone");
-	return copy_text(uuid, length, text);
+	return result == NVML_SUCCESS ? copy_text(uuid, length, text) : result;
 }
 
 static nvmlReturn_t index_of(nvmlDevice_t device, unsigned int *index)

@@ -15,8 +15,7 @@ nvmlReturn_t device_nvlink(nvmlDevice_t device, const struct kind **kind, bool *
 	if (result != NVML_SUCCESS)
 		return result;
 	*kind = kind_of(facts);
-	*linked = state_multicast();
-	return NVML_SUCCESS;
+	return state_multicast(linked);
 }
 
 /* Fills in all but the version, which the caller has checked. */
@@ -24,14 +23,17 @@ static nvmlReturn_t fabric_of(nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info)
 {
 	struct state_fabric fabric;
 	unsigned int number;
-	nvmlReturn_t result = device_number(device, &number);
+	bool linked;
+	nvmlReturn_t result = device_number(device, &number) ?: state_multicast(&linked);
 
 	if (result != NVML_SUCCESS)
 		return result;
 	*info = (nvmlGpuFabricInfo_v3_t) { .state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED };
-	if (!state_multicast())
+	if (!linked)
 		return NVML_SUCCESS;
-	state_fabric(number, &fabric);
+	result = state_fabric(number, &fabric);
+	if (result != NVML_SUCCESS)
+		return result;
 	info->state = fabric.ready ? NVML_GPU_FABRIC_STATE_COMPLETED :
 				     NVML_GPU_FABRIC_STATE_IN_PROGRESS;
 	/* valid once the state is COMPLETED */
@@ -106,8 +108,8 @@ DEFINE_CALL(nvmlDeviceGetP2PStatus, (nvmlDevice_t first, nvmlDevice_t second,
 	    first, second, index, status)
 {
 	unsigned int numbers[2];
-	nvmlReturn_t result = pair(first, second, numbers);
-	bool works;
+	bool works, linked;
+	nvmlReturn_t result = pair(first, second, numbers) ?: state_multicast(&linked);
 
 	if (result != NVML_SUCCESS)
 		return result;
@@ -116,14 +118,14 @@ DEFINE_CALL(nvmlDeviceGetP2PStatus, (nvmlDevice_t first, nvmlDevice_t second,
 	switch (index) {
 	case NVML_P2P_CAPS_INDEX_READ:
 	case NVML_P2P_CAPS_INDEX_WRITE:
-		works = state_multicast() || numbers[0] != numbers[1];
+		works = linked || numbers[0] != numbers[1];
 		break;
 	case NVML_P2P_CAPS_INDEX_NVLINK:
 	case NVML_P2P_CAPS_INDEX_ATOMICS:
-		works = state_multicast();
+		works = linked;
 		break;
 	case NVML_P2P_CAPS_INDEX_PCI:
-		works = !state_multicast() && numbers[0] != numbers[1];
+		works = !linked && numbers[0] != numbers[1];
 		break;
 	case NVML_P2P_CAPS_INDEX_UNKNOWN:
 		works = true;
@@ -136,10 +138,15 @@ DEFINE_CALL(nvmlDeviceGetP2PStatus, (nvmlDevice_t first, nvmlDevice_t second,
 }
 
 /* Each NUMA node has a host bridge with its devices below it. */
-static nvmlGpuTopologyLevel_t level_between(unsigned int first, unsigned int second)
+static nvmlReturn_t level_between(unsigned int first, unsigned int second,
+				  nvmlGpuTopologyLevel_t *level)
 {
-	return state_node(first) == state_node(second) ? NVML_TOPOLOGY_HOSTBRIDGE :
-							 NVML_TOPOLOGY_SYSTEM;
+	int nodes[2];
+	nvmlReturn_t result = state_node(first, &nodes[0]) ?: state_node(second, &nodes[1]);
+
+	if (result == NVML_SUCCESS)
+		*level = nodes[0] == nodes[1] ? NVML_TOPOLOGY_HOSTBRIDGE : NVML_TOPOLOGY_SYSTEM;
+	return result;
 }
 
 DEFINE_CALL(nvmlDeviceGetTopologyCommonAncestor, (nvmlDevice_t first, nvmlDevice_t second,
@@ -155,8 +162,7 @@ DEFINE_CALL(nvmlDeviceGetTopologyCommonAncestor, (nvmlDevice_t first, nvmlDevice
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
 	if (numbers[0] == numbers[1])
 		return fail(NVML_ERROR_NOT_SUPPORTED, "one device is no pair");
-	*level = level_between(numbers[0], numbers[1]);
-	return NVML_SUCCESS;
+	return level_between(numbers[0], numbers[1], level);
 }
 
 /*
@@ -181,6 +187,7 @@ DEFINE_CALL(nvmlDeviceGetTopologyNearestGpus, (nvmlDevice_t device, nvmlGpuTopol
 	    device, level, count, array)
 {
 	unsigned int numbers[DEVICES_MAX], devices = library_devices(), found = 0, self;
+	nvmlGpuTopologyLevel_t between;
 	nvmlReturn_t result = device_number(device, &self);
 
 	if (result != NVML_SUCCESS)
@@ -188,9 +195,13 @@ DEFINE_CALL(nvmlDeviceGetTopologyNearestGpus, (nvmlDevice_t device, nvmlGpuTopol
 	if (!count || (int)level % 10 || (int)level < NVML_TOPOLOGY_INTERNAL ||
 	    (int)level > NVML_TOPOLOGY_SYSTEM)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output, or no such level");
-	for (unsigned int i = 0; i < devices; i++)
-		if (i != self && level_between(i, self) <= level)
+	for (unsigned int i = 0; i < devices; i++) {
+		result = level_between(i, self, &between);
+		if (result != NVML_SUCCESS)
+			return result;
+		if (i != self && between <= level)
 			numbers[found++] = i;
+	}
 	return give(numbers, found, count, array);
 }
 
@@ -201,11 +212,15 @@ DEFINE_CALL(nvmlSystemGetTopologyGpuSet, (unsigned int cpu, unsigned int *count,
 	unsigned int numbers[DEVICES_MAX], devices = library_devices(), found = 0;
 	const unsigned int bits = 8 * sizeof(unsigned long);
 	unsigned long set[1024 / 64];
+	nvmlReturn_t result;
+	int node;
 
 	if (!count || cpu >= bits * ARRAY_SIZE(set))
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output, or no such CPU");
 	for (unsigned int i = 0; i < devices; i++) {
-		state_node_cpus(state_node(i), set, ARRAY_SIZE(set));
+		result = state_node(i, &node) ?: state_node_cpus(node, set, ARRAY_SIZE(set));
+		if (result != NVML_SUCCESS)
+			return result;
 		if (set[cpu / bits] >> cpu % bits & 1)
 			numbers[found++] = i;
 	}

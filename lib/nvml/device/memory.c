@@ -14,10 +14,11 @@ static nvmlReturn_t sizes_of(nvmlDevice_t device, const void *output, nvmlMemory
 		return result;
 	if (!output)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	sizes->free = state_number(number, "free_bytes");
-	sizes->total = state_number(number, "pool_bytes");
-	sizes->used = sizes->total - sizes->free;
-	return NVML_SUCCESS;
+	result = state_number(number, "free_bytes", &sizes->free) ?:
+		 state_number(number, "pool_bytes", &sizes->total);
+	if (result == NVML_SUCCESS)
+		sizes->used = sizes->total - sizes->free;
+	return result;
 }
 
 DEFINE_CALL(nvmlDeviceGetMemoryInfo, (nvmlDevice_t device, nvmlMemory_t *memory), device, memory)
@@ -56,13 +57,13 @@ static nvmlReturn_t cpus(nvmlDevice_t device, unsigned int words, unsigned long 
 {
 	unsigned int number;
 	nvmlReturn_t result = device_number(device, &number);
+	int node;
 
 	if (result != NVML_SUCCESS)
 		return result;
 	if (!words || !set)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "no room for CPUs");
-	state_node_cpus(state_node(number), set, words);
-	return NVML_SUCCESS;
+	return state_node(number, &node) ?: state_node_cpus(node, set, words);
 }
 
 nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int words,
@@ -89,12 +90,11 @@ static nvmlReturn_t memories(nvmlDevice_t device, unsigned int words, unsigned l
 {
 	const unsigned int bits = 8 * sizeof(*set);
 	unsigned int number;
-	nvmlReturn_t result = device_number(device, &number);
 	int node;
+	nvmlReturn_t result = device_number(device, &number) ?: state_node(number, &node);
 
 	if (result != NVML_SUCCESS)
 		return result;
-	node = state_node(number);
 	if (!set || (unsigned int)node >= words * bits)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "no room for node %d", node);
 	memset(set, 0, words * sizeof(*set));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The module's state in sysfs: every process can read it, without opening a device. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,9 +18,12 @@
 #define PARAMETER	"/sys/module/memcast/parameters/"
 #define LOST_HOSTS	"/sys/class/misc/memcast/lost_hosts"
 
+/* There is no such file: the module has gone, or the machine lacks what the file tells of. */
+#define MISSING		NVML_ERROR_GPU_IS_LOST
+
 /* Reads the first line of a short file. */
 __attribute__((format(printf, 3, 4)))
-static bool read_line(char *line, size_t size, const char *format, ...)
+static nvmlReturn_t read_line(char *line, size_t size, const char *format, ...)
 {
 	va_list arguments;
 	char path[128];
@@ -30,13 +34,33 @@ static bool read_line(char *line, size_t size, const char *format, ...)
 	vsnprintf(path, sizeof(path), format, arguments);
 	va_end(arguments);
 	file = fopen(path, "re");
-	if (!file)
-		return false;
-	got = fgets(line, size, file);
-	fclose(file);
-	if (got)
-		line[strcspn(line, "\n")] = '\0';
-	return got;
+	if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return fail(NVML_ERROR_INSUFFICIENT_RESOURCES, "%s: %m", path);
+	if (!file && errno != ENOENT)
+		return fail(NVML_ERROR_UNKNOWN, "%s: %m", path);
+	got = file && fgets(line, size, file);
+	if (file)
+		fclose(file);
+	if (!got)
+		return fail(MISSING, "%s is not there (any more)", path);
+	line[strcspn(line, "\n")] = '\0';
+	return NVML_SUCCESS;
+}
+
+__attribute__((format(printf, 2, 3)))
+static nvmlReturn_t read_number(unsigned long long *number, const char *format, ...)
+{
+	va_list arguments;
+	char path[128], line[32];
+	nvmlReturn_t result;
+
+	va_start(arguments, format);
+	vsnprintf(path, sizeof(path), format, arguments);
+	va_end(arguments);
+	result = read_line(line, sizeof(line), "%s", path);
+	if (result == NVML_SUCCESS)
+		*number = strtoull(line, NULL, 10);
+	return result;
 }
 
 /* The machine's number of the first device of this host, whose file /dev/memcast is */
@@ -47,35 +71,42 @@ static atomic_uint first_device;
  * opening it. For any other file, or none, that folder does not exist, and all devices of the
  * machine count.
  */
-static unsigned int read_host(void)
+static nvmlReturn_t read_host(unsigned long long *first, unsigned long long *most)
 {
 	unsigned int major, minor;
 	struct stat file;
-	char line[32];
+	nvmlReturn_t result;
 
-	first_device = 0;
+	*first = 0;
+	*most = DEVICES_MAX;
 	if (stat(DEVICE_PATH, &file) || !S_ISCHR(file.st_mode))
-		return DEVICES_MAX;
+		return NVML_SUCCESS;
 	major = major(file.st_rdev);
 	minor = minor(file.st_rdev);
-	if (!read_line(line, sizeof(line), HOST "first_device", major, minor))
-		return DEVICES_MAX;
-	first_device = strtoul(line, NULL, 10);
-	return read_line(line, sizeof(line), HOST "devices", major, minor) ?
-	       strtoul(line, NULL, 10) : 0;
+	result = read_number(first, HOST "first_device", major, minor);
+	if (result == MISSING)
+		return NVML_SUCCESS;
+	return result ?: read_number(most, HOST "devices", major, minor);
 }
 
-unsigned int state_devices(void)
+/* Other threads may be asking about devices: they find the number before this call, or after it. */
+nvmlReturn_t state_find(unsigned int *devices)
 {
-	unsigned int number = 0, most = read_host();
+	unsigned long long first, most;
+	nvmlReturn_t result = read_host(&first, &most);
+	unsigned int number = 0;
 	char path[64];
 
-	for (; number < most; number++) {
-		snprintf(path, sizeof(path), CLASS, first_device + number);
+	for (; result == NVML_SUCCESS && number < most; number++) {
+		snprintf(path, sizeof(path), CLASS, (unsigned int)first + number);
 		if (access(path, F_OK))
 			break;
 	}
-	return number;
+	if (result != NVML_SUCCESS)
+		return result;
+	first_device = first;
+	*devices = number;
+	return NVML_SUCCESS;
 }
 
 unsigned int state_first(void)
@@ -83,32 +114,35 @@ unsigned int state_first(void)
 	return first_device;
 }
 
-bool state_uuid(unsigned int device, char text[40])
+nvmlReturn_t state_uuid(unsigned int device, char text[40])
 {
 	return read_line(text, 40, CLASS "uuid", first_device + device);
 }
 
-unsigned long long state_number(unsigned int device, const char *name)
+nvmlReturn_t state_number(unsigned int device, const char *name, unsigned long long *number)
 {
-	char line[32];
-
-	return read_line(line, sizeof(line), CLASS "%s", first_device + device, name) ?
-	       strtoull(line, NULL, 10) : 0;
+	return read_number(number, CLASS "%s", first_device + device, name);
 }
 
-/* Return: a device's NUMA node; 0 if the machine has none. */
-int state_node(unsigned int device)
+/* *@node: output, a device's NUMA node; 0 if the machine has none */
+nvmlReturn_t state_node(unsigned int device, int *node)
 {
-	int node = (int)state_number(device, "numa_node");
+	unsigned long long number;
+	nvmlReturn_t result = state_number(device, "numa_node", &number);
 
-	return node < 0 ? 0 : node;
+	if (result == NVML_SUCCESS)
+		*node = (int)number < 0 ? 0 : (int)number;
+	return result;
 }
 
-bool state_multicast(void)
+nvmlReturn_t state_multicast(bool *works)
 {
 	char line[8];
+	nvmlReturn_t result = read_line(line, sizeof(line), PARAMETER "multicast");
 
-	return read_line(line, sizeof(line), PARAMETER "multicast") && *line == 'Y';
+	if (result == NVML_SUCCESS)
+		*works = *line == 'Y';
+	return result;
 }
 
 /* Reads 16 bytes in hexadecimal, with or without hyphens. */
@@ -127,21 +161,27 @@ static bool scan_uuid(const char *text, unsigned char uuid[16])
  * The state of the whole fabric counts before that of a device, as when the module refuses
  * calls.
  */
-void state_fabric(unsigned int device, struct state_fabric *fabric)
+nvmlReturn_t state_fabric(unsigned int device, struct state_fabric *fabric)
 {
-	char line[64];
+	unsigned long long clique;
+	char word[64], cluster[64];
+	nvmlReturn_t result = read_line(word, sizeof(word), PARAMETER "fabric_state");
 
-	*fabric = (struct state_fabric) { .ready = true };
-	if ((read_line(line, sizeof(line), PARAMETER "fabric_state") && strcmp(line, "ready")) ||
-	    read_line(line, sizeof(line), CLASS "fabric_state", first_device + device)) {
-		fabric->ready = strcmp(line, "not_ready") && strcmp(line, "in_progress");
-		fabric->illegal = !strcmp(line, "illegal") || !strcmp(line, "failed");
-	}
-	if (read_line(line, sizeof(line), PARAMETER "fabric_clique"))
-		fabric->clique = strtoul(line, NULL, 10);
-	if (read_line(line, sizeof(line), PARAMETER "fabric_cluster") &&
-	    !scan_uuid(line, fabric->cluster))
+	if (result == NVML_SUCCESS && !strcmp(word, "ready"))
+		result = read_line(word, sizeof(word), CLASS "fabric_state",
+				   first_device + device);
+	result = result ?: read_number(&clique, PARAMETER "fabric_clique") ?:
+		 read_line(cluster, sizeof(cluster), PARAMETER "fabric_cluster");
+	if (result != NVML_SUCCESS)
+		return result;
+	*fabric = (struct state_fabric) {
+		.ready = strcmp(word, "not_ready") && strcmp(word, "in_progress"),
+		.illegal = !strcmp(word, "illegal") || !strcmp(word, "failed"),
+		.clique = clique,
+	};
+	if (!scan_uuid(cluster, fabric->cluster))
 		memset(fabric->cluster, 0, sizeof(fabric->cluster));
+	return NVML_SUCCESS;
 }
 
 /* Sets the bits of a list like "0-3,8". */
@@ -161,27 +201,36 @@ static void scan_list(const char *list, unsigned long *set, unsigned int words)
 	}
 }
 
-bool state_lost(unsigned int device)
+nvmlReturn_t state_here(unsigned int device)
 {
 	enum { BITS = 8 * sizeof(unsigned long) };
 	unsigned long lost[DEVICES_MAX / BITS] = {};
 	unsigned long long host;
 	char line[4096];
+	nvmlReturn_t result = read_line(line, sizeof(line), LOST_HOSTS);
 
 	/* in most cases an empty line */
-	if (!read_line(line, sizeof(line), LOST_HOSTS) || !*line)
-		return false;
+	if (result == NVML_SUCCESS && *line)
+		result = state_number(device, "host", &host);
+	if (result != NVML_SUCCESS || !*line)
+		return result;
 	scan_list(line, lost, ARRAY_SIZE(lost));
-	host = state_number(device, "host");
-	return host < DEVICES_MAX && lost[host / BITS] >> host % BITS & 1;
+	if (host < DEVICES_MAX && lost[host / BITS] >> host % BITS & 1)
+		return fail(NVML_ERROR_GPU_IS_LOST, "the host of device %u was lost", device);
+	return NVML_SUCCESS;
 }
 
-void state_node_cpus(int node, unsigned long *set, unsigned int words)
+nvmlReturn_t state_node_cpus(int node, unsigned long *set, unsigned int words)
 {
 	char line[1024];
+	nvmlReturn_t result = read_line(line, sizeof(line),
+					"/sys/devices/system/node/node%d/cpulist", node);
 
+	if (result == MISSING)
+		result = read_line(line, sizeof(line), "/sys/devices/system/cpu/online");
+	if (result != NVML_SUCCESS)
+		return result;
 	memset(set, 0, words * sizeof(*set));
-	if (read_line(line, sizeof(line), "/sys/devices/system/node/node%d/cpulist", node) ||
-	    read_line(line, sizeof(line), "/sys/devices/system/cpu/online"))
-		scan_list(line, set, words);
+	scan_list(line, set, words);
+	return NVML_SUCCESS;
 }
