@@ -255,7 +255,10 @@ TEST_F(nvml, no_descriptor)
 	unsigned int count = UNTOUCHED;
 	nvmlDevice_t found[1];
 	nvmlMemory_t memory = { .total = UNTOUCHED };
+	int next = dup(STDERR_FILENO);
 
+	ASSERT_LE(0, next);
+	close(next);
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
 	none = (struct rlimit) { 0, limit.rlim_max };
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
@@ -266,6 +269,12 @@ TEST_F(nvml, no_descriptor)
 	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_RESOURCES,
 		    nvmlSystemGetTopologyGpuSet(0, &count, found));
 	EXPECT_EQ(UNTOUCHED, count);
+	/* one is enough for /proc, but not for a process's files */
+	none.rlim_cur = next + 1;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	count = 0;
+	EXPECT_NVML(NVML_ERROR_INSUFFICIENT_RESOURCES,
+		    nvmlDeviceGetComputeRunningProcesses(self->device, &count, NULL));
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
 	EXPECT_GOOD(nvmlDeviceGetMemoryInfo(self->device, &memory));
 	EXPECT_GOOD(nvmlDeviceGetCount(&count));

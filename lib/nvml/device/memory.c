@@ -167,7 +167,7 @@ static nvmlReturn_t processes(nvmlDevice_t device, unsigned int *count, void *ou
 	if (!count || (*count && !output))
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
 	if (!processes_of(number, &found, &there))
-		return fail(NVML_ERROR_MEMORY, "no memory");
+		return fail(NVML_ERROR_INSUFFICIENT_RESOURCES, "no memory, or no file descriptor");
 	room = *count;
 	*count = there;
 	result = there <= room ? give(found, there, output, size) :

@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,6 @@
 struct seen {
 	unsigned long long *numbers;	/* each plus 1; 0: a free place */
 	size_t count, room;		/* @room is 0 or a power of two, at least twice @count */
-	bool failed;
 };
 
 /* Return: the place of a number, or the free one where it is to be. */
@@ -53,12 +53,13 @@ static bool make_room(struct seen *seen)
 	return true;
 }
 
-static bool seen_before(struct seen *seen, unsigned long long number)
+/* *@failed: set if there is no memory for the table */
+static bool seen_before(struct seen *seen, unsigned long long number, bool *failed)
 {
 	unsigned long long *place;
 
 	if (2 * (seen->count + 1) > seen->room && !make_room(seen)) {
-		seen->failed = true;
+		*failed = true;
 		return true;
 	}
 	place = place_of(seen, number);
@@ -82,7 +83,14 @@ struct look {
 	struct seen memories;	/* counted for this process */
 	struct seen clients;	/* counted for any process */
 	int client;		/* own file, to ask for lists; -1: not opened yet */
+	bool failed;		/* memory or file descriptors are lacking */
 };
+
+/* Whatever else is wrong with a file: its process has ended, or is another user's. */
+static void note_failure(struct look *look)
+{
+	look->failed |= errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
 
 /* A client's numbers of devices, and its key; 0: it is counted already, or may not be looked at */
 struct client {
@@ -97,9 +105,11 @@ static struct client read_client(const char *path, struct look *look)
 	FILE *file = fopen(path, "re");
 	char line[128];
 
+	if (!file)
+		note_failure(look);
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "memcast-client: %llu", &number) == 1 &&
-		    seen_before(&look->clients, number))
+		    seen_before(&look->clients, number, &look->failed))
 			break;
 		sscanf(line, "memcast-host: %*u first %u of %u", &client.first, &client.all);
 		sscanf(line, "memcast-key: %" SCNu64, &client.key);
@@ -121,11 +131,15 @@ static FILE *open_list(const char *path, uint64_t key, struct look *look)
 		look->client = open(path, O_RDWR | O_CLOEXEC);
 	if (look->client < 0)
 		look->client = open(DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	if (look->client < 0 || ioctl(look->client, MEMCAST_CLIENT_LIST, &list))
+	if (look->client < 0 || ioctl(look->client, MEMCAST_CLIENT_LIST, &list)) {
+		note_failure(look);
 		return NULL;
+	}
 	file = fdopen(list.out_fd, "r");
-	if (!file)
+	if (!file) {
+		note_failure(look);
 		close(list.out_fd);
+	}
 	return file;
 }
 
@@ -147,7 +161,7 @@ static unsigned long long read_list(FILE *file, const struct client *client, str
 			continue;
 		if (sscanf(words, " memory %llu bytes %llu device %u", &number, &size, &on) == 3 &&
 		    (on + client->first) % client->all == look->device &&
-		    !seen_before(&look->memories, number))
+		    !seen_before(&look->memories, number, &look->failed))
 			bytes += size;
 	}
 	free(line);
@@ -168,8 +182,10 @@ static unsigned long long look_process(const char *pid, struct look *look)
 	seen_clear(&look->memories);
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	dir = opendir(path);
-	if (!dir)
+	if (!dir) {
+		note_failure(look);
 		return 0;
+	}
 	while ((entry = readdir(dir))) {
 		if (!isdigit(*entry->d_name))
 			continue;
@@ -190,11 +206,6 @@ static unsigned long long look_process(const char *pid, struct look *look)
 	return bytes;
 }
 
-static bool failed(const struct look *look)
-{
-	return look->memories.failed || look->clients.failed;
-}
-
 bool processes_of(unsigned int device, struct process **found, unsigned int *count)
 {
 	struct look look = { .device = state_first() + device, .client = -1 };
@@ -203,8 +214,10 @@ bool processes_of(unsigned int device, struct process **found, unsigned int *cou
 	DIR *dir = opendir("/proc");
 
 	*count = 0;
+	if (!dir)
+		note_failure(&look);
 	*found = calloc(room, sizeof(**found));
-	while (dir && *found && !failed(&look) && (entry = readdir(dir))) {
+	while (dir && *found && !look.failed && (entry = readdir(dir))) {
 		unsigned long long bytes = isdigit(*entry->d_name) ?
 					   look_process(entry->d_name, &look) : 0;
 
@@ -213,7 +226,7 @@ bool processes_of(unsigned int device, struct process **found, unsigned int *cou
 		if (*count == room) {
 			void *more = reallocarray(*found, room *= 2, sizeof(**found));
 
-			look.clients.failed = !more;
+			look.failed = !more;
 			if (!more)
 				break;
 			*found = more;
@@ -226,7 +239,7 @@ bool processes_of(unsigned int device, struct process **found, unsigned int *cou
 		close(look.client);
 	free(look.memories.numbers);
 	free(look.clients.numbers);
-	if (*found && !failed(&look))
+	if (*found && !look.failed)
 		return true;
 	free(*found);
 	return false;
