@@ -196,8 +196,8 @@ nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int
 /**
  * nvmlSystemGetTopologyGpuSet() - the devices near a CPU
  * @cpu: the CPU's number
- * @count: how many @devices there is room for; output: how many were written, or, with
- *	@devices NULL and 0 here, how many there are
+ * @count: how many @devices there is room for; output: how many were written, or, with 0 here,
+ *	how many there are
  * @devices: array
  *
  * Near is on the same NUMA node. Return: NVML_SUCCESS. Source: document.

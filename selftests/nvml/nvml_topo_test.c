@@ -188,11 +188,16 @@ TEST_F(nvml, topology)
 	}
 	for (int level = NVML_TOPOLOGY_HOSTBRIDGE; level <= NVML_TOPOLOGY_SYSTEM; level += 20) {
 		nvmlDevice_t near[64];
-		unsigned int count = 0;
+		unsigned int count = 0, all;
 
 		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, NULL));
 		if (level == NVML_TOPOLOGY_SYSTEM)
 			EXPECT_EQ(self->devices - 1, count);
+		/* with 0 the call tells the number also where it is given an array */
+		all = count;
+		count = 0;
+		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, near));
+		EXPECT_EQ(all, count);
 		EXPECT_GOOD(nvmlDeviceGetTopologyNearestGpus(self->device, level, &count, near));
 		for (unsigned int i = 0; i < count; i++)
 			EXPECT_NE(self->device, near[i]);

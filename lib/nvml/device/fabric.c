@@ -166,8 +166,8 @@ DEFINE_CALL(nvmlDeviceGetTopologyCommonAncestor, (nvmlDevice_t first, nvmlDevice
 }
 
 /*
- * Outputs handles to @array, as many as fit, and their number to *@count. @array is NULL if
- * *@count is 0: then *@count becomes the number of all.
+ * Outputs handles to @array, as many as fit, and their number to *@count. If *@count is 0, it
+ * becomes the number of all.
  */
 static nvmlReturn_t give(const unsigned int *numbers, unsigned int found, unsigned int *count,
 			 nvmlDevice_t *array)
@@ -176,9 +176,9 @@ static nvmlReturn_t give(const unsigned int *numbers, unsigned int found, unsign
 
 	if (!array && room)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	for (unsigned int i = 0; array && i < found && i < room; i++)
+	for (unsigned int i = 0; i < found && i < room; i++)
 		array[i] = device_handle(numbers[i]);
-	*count = array && room < found ? room : found;
+	*count = room && room < found ? room : found;
 	return NVML_SUCCESS;
 }
 
