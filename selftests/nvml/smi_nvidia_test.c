@@ -252,14 +252,16 @@ TEST_F(smi, nvidia_process_of_any_name)
 	const char *text;
 	int status;
 
-	memcpy(program_invocation_name, "\033[\xe4", 3);
+	/* U+FFFF is UTF-8, but no character of XML */
+	memcpy(program_invocation_name, "\033[\xe4\xef\xbf\xbf", 6);
 	cuda_start(0);
 	ASSERT_NE(0, new_memory(1, CHUNK));
-	snprintf(line, sizeof(line), "^%d, \\?\\[\\?.*nvidia_test", getpid());
+	snprintf(line, sizeof(line), "^%d, \\?\\[\\?.*a_test", getpid());
 	text = said("nvidia-smi --query-compute-apps=pid,name --format=csv", &status);
 	EXPECT_LINES(1, text, line);
 	text = said("nvidia-smi -q -x -i 1", &status);
-	EXPECT_LINES(1, text, "^\t\t\t\t<process_name>\\?\\[\\?.*nvidia_test.*</process_name>$");
+	EXPECT_LINES(1, text, "^\t\t\t\t<process_name>\\?\\[\\?.*a_test.*</process_name>$");
+	EXPECT_TRUE(is_well_formed(text));
 }
 
 TEST_F(smi, nvidia_links_and_topology)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,28 @@ void name_print(const char *name)
 	name_clean(copy);
 	fputs(copy, stdout);
 	free(copy);
+}
+
+void name_put_xml(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		bool none = !strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3);
+
+		if (*text == '<')
+			fputs("&lt;", to);
+		else if (*text == '>')
+			fputs("&gt;", to);
+		else if (*text == '&')
+			fputs("&amp;", to);
+		else if (*text == '"')
+			fputs("&quot;", to);
+		else if (none || (*text > 0 && *text < ' '))
+			fputs("\xef\xbf\xbd", to);
+		else
+			fputc(*text, to);
+		if (none)
+			text += 2;
+	}
 }
 
 int name_fit(const char *name, int most)

@@ -4,6 +4,7 @@
 #define MEMCAST_TOOLS_NAME_H
 
 #include <json-c/json.h>
+#include <stdio.h>
 
 /* JSON is UTF-8, so bytes that are not UTF-8 become U+FFFD. */
 struct json_object *name_new(const char *name);
@@ -13,6 +14,9 @@ void name_clean(char *name);
 
 /* Prints a name as name_clean() makes it. */
 void name_print(const char *name);
+
+/* Writes UTF-8 as text of XML, which has no control characters, nor U+FFFE and U+FFFF. */
+void name_put_xml(FILE *to, const char *text);
 
 /* Return: how many bytes the characters have that fit into @most bytes, for "%.*s" */
 int name_fit(const char *name, int most);

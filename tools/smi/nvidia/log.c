@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nvidia.h"
+#include "shared/name.h"
 
 #define SECTIONS(X)								\
 	X(MEMORY, "MEMORY") X(UTILIZATION, "UTILIZATION") X(ECC, "ECC")		\
@@ -44,25 +45,6 @@ static void print_line(int depth, const char *label, const char *value)
 	printf("%*s%-*s: %s\n", 4 * depth, "", 55 - 4 * depth, label, value);
 }
 
-static void print_escaped(const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", stdout);
-			break;
-		case '<':
-			fputs("&lt;", stdout);
-			break;
-		case '>':
-			fputs("&gt;", stdout);
-			break;
-		default:
-			putchar(*text);
-		}
-	}
-}
-
 static void indent(int depth)
 {
 	for (int i = 0; i < depth; i++)
@@ -73,7 +55,7 @@ static void print_element(int depth, const char *element, const char *value)
 {
 	indent(depth);
 	printf("<%s>", element);
-	print_escaped(value);
+	name_put_xml(stdout, value);
 	printf("</%s>\n", element);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "html.h"
+#include "shared/name.h"
 
 static const char style[] =
 	"body{font:15px/1.45 system-ui,sans-serif;color:#222;max-width:960px;margin:2em auto;"
@@ -27,32 +28,6 @@ static const char style[] =
 static const char *const colours[] = {
 	"#4477aa", "#c2405a", "#228833", "#9a8400", "#1f8aa8", "#aa3377", "#885522",
 };
-
-/*
- * Writes text that a program may have chosen. XML has no control characters, nor U+FFFE and
- * U+FFFF.
- */
-void put_text(FILE *to, const char *text)
-{
-	static const char unknown[] = "\xef\xbf\xbd";
-
-	for (; *text; text++) {
-		bool none = !strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3);
-
-		if (*text == '<')
-			fputs("&lt;", to);
-		else if (*text == '&')
-			fputs("&amp;", to);
-		else if (*text == '"')
-			fputs("&quot;", to);
-		else if (none || (*text > 0 && *text < ' '))
-			fputs(unknown, to);
-		else
-			fputc(*text, to);
-		if (none)
-			text += 2;
-	}
-}
 
 void put_size(FILE *to, int64_t bytes)
 {
@@ -98,8 +73,8 @@ void put_process(FILE *to, struct json_object *all, int64_t pid, bool named)
 	if (place < 0)
 		return;
 	fputc(' ', to);
-	put_text(to, json_object_get_string(part(item(part(all, "processes"), (size_t)place),
-						 "name")));
+	name_put_xml(to, json_object_get_string(part(item(part(all, "processes"), (size_t)place),
+						     "name")));
 }
 
 void put_processes(FILE *to, struct json_object *all, struct json_object *pids)
@@ -134,7 +109,7 @@ static void put_row(FILE *to, struct json_object *all, struct json_object *proce
 
 	fprintf(to, "<tr><td><span class=\"swatch\" style=\"background:%s\"></span></td><td>%"
 		PRId64 "</td><td>", colour_of(all, get(process, "pid")), get(process, "pid"));
-	put_text(to, json_object_get_string(part(process, "name")));
+	name_put_xml(to, json_object_get_string(part(process, "name")));
 	fputs("</td><td>", to);
 	json_object_object_foreach(part(process, "memory"), where, bytes) {
 		fprintf(to, "%s%s%s: ", comma, *where >= '0' && *where <= '9' ? "device " : "",
@@ -192,13 +167,13 @@ static void put_head(FILE *to, struct json_object *all)
 		fprintf(to, " wait%s for members</span>", waits == 1 ? "s" : "");
 	}
 	fputs("</p>\n<p class=\"note\">", to);
-	put_text(to, json_object_get_string(part(all, "time")));
+	name_put_xml(to, json_object_get_string(part(all, "time")));
 	fputs(", memcast.ko ", to);
-	put_text(to, json_object_get_string(part(version, "module")));
+	name_put_xml(to, json_object_get_string(part(version, "module")));
 	fputs(", Linux ", to);
-	put_text(to, json_object_get_string(part(version, "linux")));
+	name_put_xml(to, json_object_get_string(part(version, "linux")));
 	fputs(", CUDA ", to);
-	put_text(to, json_object_get_string(part(all, "cuda")));
+	name_put_xml(to, json_object_get_string(part(all, "cuda")));
 	fputs("</p>\n", to);
 }
 

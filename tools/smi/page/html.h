@@ -28,9 +28,7 @@ static inline size_t count(struct json_object *array)
 	return json_object_array_length(array);
 }
 
-/* html.c: text that a program may have chosen */
-void put_text(FILE *to, const char *text);
-/* "64 MiB" */
+/* html.c: "64 MiB" */
 void put_size(FILE *to, int64_t bytes);
 /* "712 rank0", or the number alone */
 void put_process(FILE *to, struct json_object *all, int64_t pid, bool named);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "html.h"
+#include "shared/name.h"
 
 #define WIDTH		960	/* of the pictures, in pixels */
 #define BAR_X		110
@@ -282,7 +283,7 @@ void put_team(FILE *to, struct json_object *all, struct json_object *team)
 		fputs("<p class=\"bad\">", to);
 		put_process(to, all, get(wait, "pid"), true);
 		fprintf(to, " has waited for %.1f s in ", (double)get(wait, "ms") / 1e3);
-		put_text(to, json_object_get_string(part(wait, "call")));
+		name_put_xml(to, json_object_get_string(part(wait, "call")));
 		fputs("</p>\n", to);
 	}
 }
