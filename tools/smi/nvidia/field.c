@@ -422,23 +422,34 @@ const char *nvidia_text(const char *name, const struct nvidia_device *device, ch
 }
 
 /* Return: how many; the list is good until the next call. Users see their own, root all. */
-size_t nvidia_processes(const struct nvidia_device *device, const struct nvidia_process **list)
+size_t nvidia_processes(const struct nvidia_device *device, const nvmlProcessInfo_t **list)
 {
-	static nvmlProcessInfo_t infos[SMI_DEVICES];
-	static struct nvidia_process processes[SMI_DEVICES];
-	unsigned int count = SMI_DEVICES;
+	static nvmlProcessInfo_t *infos;
+	static unsigned int room;
+	unsigned int count = room;
+	nvmlReturn_t result;
 
-	*list = processes;
-	if (!device->handle ||
-	    nvmlDeviceGetComputeRunningProcesses_v3(device->handle, &count, infos))
-		return 0;
-	for (unsigned int i = 0; i < count; i++) {
-		processes[i].pid = infos[i].pid;
-		processes[i].bytes = infos[i].usedGpuMemory;
-		if (nvmlSystemGetProcessName(infos[i].pid, processes[i].name,
-					     sizeof(processes[i].name)))
-			strcpy(processes[i].name, "[Not Found]");
-		name_clean(processes[i].name);
+	/* more may start between two calls */
+	while ((result = nvmlDeviceGetComputeRunningProcesses_v3(device->handle, &count, infos)) ==
+	       NVML_ERROR_INSUFFICIENT_SIZE) {
+		void *more = reallocarray(infos, 2 * (size_t)count, sizeof(*infos));
+
+		if (!more)
+			break;
+		infos = more;
+		count *= 2;
+		room = count;
 	}
-	return count;
+	*list = infos;
+	return result == NVML_SUCCESS ? count : 0;
+}
+
+const char *nvidia_process_name(const nvmlProcessInfo_t *process)
+{
+	static char name[NVIDIA_VALUE];
+
+	if (nvmlSystemGetProcessName(process->pid, name, sizeof(name)))
+		strcpy(name, "[Not Found]");
+	name_clean(name);
+	return name;
 }

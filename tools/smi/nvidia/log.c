@@ -67,7 +67,7 @@ static const char *as_element(const char *element, const char *value)
 
 static void print_processes(const struct nvidia_device *device)
 {
-	const struct nvidia_process *list;
+	const nvmlProcessInfo_t *list;
 	size_t count = nvidia_processes(device, &list);
 	char value[NVIDIA_VALUE];
 
@@ -82,15 +82,15 @@ static void print_processes(const struct nvidia_device *device)
 		snprintf(value, sizeof(value), "%u", list[i].pid);
 		print_line(2, "Process ID", value);
 		print_line(3, "Type", "C");
-		print_line(3, "Name", list[i].name);
-		snprintf(value, sizeof(value), "%llu MiB", list[i].bytes >> 20);
+		print_line(3, "Name", nvidia_process_name(&list[i]));
+		snprintf(value, sizeof(value), "%llu MiB", list[i].usedGpuMemory >> 20);
 		print_line(3, "Used GPU Memory", value);
 	}
 }
 
 static void print_process_elements(const struct nvidia_device *device)
 {
-	const struct nvidia_process *list;
+	const nvmlProcessInfo_t *list;
 	size_t count = nvidia_processes(device, &list);
 	char value[NVIDIA_VALUE];
 
@@ -102,8 +102,8 @@ static void print_process_elements(const struct nvidia_device *device)
 		snprintf(value, sizeof(value), "%u", list[i].pid);
 		print_element(4, "pid", value);
 		print_element(4, "type", "C");
-		print_element(4, "process_name", list[i].name);
-		snprintf(value, sizeof(value), "%llu MiB", list[i].bytes >> 20);
+		print_element(4, "process_name", nvidia_process_name(&list[i]));
+		snprintf(value, sizeof(value), "%llu MiB", list[i].usedGpuMemory >> 20);
 		print_element(4, "used_memory", value);
 		indent(3);
 		puts("</process_info>");

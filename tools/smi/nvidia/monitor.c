@@ -92,10 +92,10 @@ static void print_device(const struct monitor *monitor, const struct nvidia_devi
 /* @of: a process, or NULL */
 static void print_share(const struct column *column, const void *of)
 {
-	const struct nvidia_process *process = of;
+	const nvmlProcessInfo_t *process = of;
 
 	if (process && !strcmp(column->name, "fb"))
-		printf(" %6llu", process->bytes >> 20);
+		printf(" %6llu", process->usedGpuMemory >> 20);
 	else
 		printf(" %6s", "-");
 }
@@ -111,13 +111,15 @@ static void print_process_names(const struct monitor *monitor)
 
 static void print_processes(const struct monitor *monitor, const struct nvidia_device *device)
 {
-	const struct nvidia_process *list;
+	const nvmlProcessInfo_t *list;
 	size_t count = nvidia_processes(device, &list);
 
 	for (size_t i = 0; i < count; i++) {
+		const char *name = nvidia_process_name(&list[i]);
+
 		printf("%5u %10u     C", device->index, list[i].pid);
 		each_column(monitor, &list[i], print_share);
-		printf("    %-15.*s\n", name_fit(list[i].name, 15), list[i].name);
+		printf("    %-15.*s\n", name_fit(name, 15), name);
 	}
 	if (!count) {
 		printf("%5u %10s     -", device->index, "-");

@@ -60,13 +60,9 @@ extern unsigned int nvidia_all_count;	/* devices of the machine, also where -i c
 bool nvidia_same(const char *name, const char *text, size_t length);
 
 /* Processes that hold memory of a device, for query.c, log.c, table.c and monitor.c */
-struct nvidia_process {
-	unsigned int pid;
-	unsigned long long bytes;
-	char name[NVIDIA_VALUE];
-};
-
-size_t nvidia_processes(const struct nvidia_device *device, const struct nvidia_process **list);
+size_t nvidia_processes(const struct nvidia_device *device, const nvmlProcessInfo_t **list);
+/* Return: a name that may be printed; it is good until the next call. */
+const char *nvidia_process_name(const nvmlProcessInfo_t *process);
 
 /* query.c */
 struct nvidia_format {

@@ -163,7 +163,7 @@ static const struct app_field *app_field(const char *word, size_t length, bool a
 }
 
 static void print_app(const struct app_field *field, const struct nvidia_device *device,
-		      const struct nvidia_process *process, const struct nvidia_format *format)
+		      const nvmlProcessInfo_t *process, const struct nvidia_format *format)
 {
 	char value[NVIDIA_VALUE];
 
@@ -172,10 +172,10 @@ static void print_app(const struct app_field *field, const struct nvidia_device 
 		printf("%u", process->pid);
 		return;
 	case APP_NAME:
-		fputs(process->name, stdout);
+		fputs(nvidia_process_name(process), stdout);
 		return;
 	case APP_MEMORY:
-		snprintf(value, sizeof(value), "%llu MiB", process->bytes >> 20);
+		snprintf(value, sizeof(value), "%llu MiB", process->usedGpuMemory >> 20);
 		print_value(value, field->unit, format);
 		return;
 	default:
@@ -203,7 +203,7 @@ int nvidia_query_apps(const struct nvidia_devices *devices, const char *names,
 	if (first && !format->no_header)
 		putchar('\n');
 	for (unsigned int i = 0; i < devices->count && !accounted; i++) {
-		const struct nvidia_process *list;
+		const nvmlProcessInfo_t *list;
 		size_t count = nvidia_processes(&devices->at[i], &list);
 
 		for (size_t p = 0; p < count; p++) {

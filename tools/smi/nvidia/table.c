@@ -49,15 +49,16 @@ static void print_device(const struct nvidia_device *device)
 
 static size_t print_processes(const struct nvidia_device *device)
 {
-	const struct nvidia_process *list;
+	const nvmlProcessInfo_t *list;
 	size_t count = nvidia_processes(device, &list);
 
 	for (size_t i = 0; i < count; i++) {
+		const char *name = nvidia_process_name(&list[i]);
 		char memory[24];
 
-		snprintf(memory, sizeof(memory), "%lluMiB", list[i].bytes >> 20);
+		snprintf(memory, sizeof(memory), "%lluMiB", list[i].usedGpuMemory >> 20);
 		printf("|%5u   N/A  N/A%16u      C   %-36.*s%10s |\n", device->index, list[i].pid,
-		       name_fit(list[i].name, 36), list[i].name, memory);
+		       name_fit(name, 36), name, memory);
 	}
 	return count;
 }
