@@ -7,6 +7,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include "smi_fixture.h"
 
@@ -262,6 +263,30 @@ TEST_F(smi, nvidia_process_of_any_name)
 	text = said("nvidia-smi -q -x -i 1", &status);
 	EXPECT_LINES(1, text, "^\t\t\t\t<process_name>\\?\\[\\?.*a_test.*</process_name>$");
 	EXPECT_TRUE(is_well_formed(text));
+}
+
+/* The table shows the end of a long name, pmon what is behind its folder, files all of it. */
+TEST_F(smi, nvidia_process_of_a_long_name)
+{
+	static char name[200];
+	char line[256];
+	int status;
+
+	snprintf(name, sizeof(name), "/%0160d/envs/x/bin/python", 0);
+	if (prctl(PR_SET_MM, PR_SET_MM_ARG_START, name, 0, 0) ||
+	    prctl(PR_SET_MM, PR_SET_MM_ARG_END, name + strlen(name) + 1, 0, 0))
+		SKIP(return, "a kernel without CONFIG_CHECKPOINT_RESTORE");
+	cuda_start(0);
+	ASSERT_NE(0, new_memory(1, CHUNK));
+	EXPECT_LINES(1, said("nvidia-smi", &status),
+		     "C   \\.\\.\\.0{15}/envs/x/bin/python      2MiB \\|$");
+	snprintf(line, sizeof(line), "^    1 +%d +C( +-){6}    python +$", getpid());
+	EXPECT_LINES(1, said("nvidia-smi pmon -c 1", &status), line);
+	snprintf(line, sizeof(line), "^%d, %s$", getpid(), name);
+	EXPECT_LINES(1, said("nvidia-smi --query-compute-apps=pid,name --format=csv", &status),
+		     line);
+	snprintf(line, sizeof(line), "^\t\t\t\t<process_name>%s</process_name>$", name);
+	EXPECT_LINES(1, said("nvidia-smi -q -x -i 1", &status), line);
 }
 
 TEST_F(smi, nvidia_links_and_topology)

@@ -3,6 +3,7 @@
  * The fields of a device, from NVML. A function writes the value with its unit; it returns false
  * where there is none, and then has written why ("N/A").
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -446,7 +447,7 @@ size_t nvidia_processes(const struct nvidia_device *device, const nvmlProcessInf
 
 const char *nvidia_process_name(const nvmlProcessInfo_t *process)
 {
-	static char name[NVIDIA_VALUE];
+	static char name[PATH_MAX];
 
 	if (nvmlSystemGetProcessName(process->pid, name, sizeof(name)))
 		strcpy(name, "[Not Found]");

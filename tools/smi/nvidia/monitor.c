@@ -115,8 +115,9 @@ static void print_processes(const struct monitor *monitor, const struct nvidia_d
 	size_t count = nvidia_processes(device, &list);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *name = nvidia_process_name(&list[i]);
+		const char *name = nvidia_process_name(&list[i]), *slash = strrchr(name, '/');
 
+		name = slash ? slash + 1 : name;
 		printf("%5u %10u     C", device->index, list[i].pid);
 		each_column(monitor, &list[i], print_share);
 		printf("    %-15.*s\n", name_fit(name, 15), name);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "nvidia.h"
-#include "shared/name.h"
 
 #define LINE	"+-----------------------------------------------------------------------------------------+"
 #define CELLS	"+-----------------------------------------+------------------------+----------------------+"
@@ -47,18 +46,34 @@ static void print_device(const struct nvidia_device *device)
 	printf("|%41s|%24s|%*.*s |\n" CELLS "\n", "", "", CELL(21, "mig.mode.current"));
 }
 
+#define NAME	36	/* bytes of a process's name */
+
+/* The end of a name, which tells processes of one folder apart; a character is not cut. */
+static const char *end_of(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length <= NAME)
+		return name;
+	name += length - (NAME - 3);
+	while ((*name & 0xc0) == 0x80)
+		name++;
+	return name;
+}
+
 static size_t print_processes(const struct nvidia_device *device)
 {
 	const nvmlProcessInfo_t *list;
 	size_t count = nvidia_processes(device, &list);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *name = nvidia_process_name(&list[i]);
-		char memory[24];
+		const char *name = nvidia_process_name(&list[i]), *end = end_of(name);
+		char memory[24], shown[NAME + 1];
 
+		snprintf(shown, sizeof(shown), "%s%s", end == name ? "" : "...", end);
 		snprintf(memory, sizeof(memory), "%lluMiB", list[i].usedGpuMemory >> 20);
-		printf("|%5u   N/A  N/A%16u      C   %-36.*s%10s |\n", device->index, list[i].pid,
-		       name_fit(name, 36), name, memory);
+		printf("|%5u   N/A  N/A%16u      C   %-36s%10s |\n", device->index, list[i].pid,
+		       shown, memory);
 	}
 	return count;
 }
