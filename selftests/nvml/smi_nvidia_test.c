@@ -141,6 +141,19 @@ TEST_F(smi, nvidia_list_and_table)
 	EXPECT_LINES(count, text, "^\\|.*MiB / +[0-9]+MiB \\| +N/A +Default \\|$");
 }
 
+/* -f empties a file only if there is something to write. */
+TEST_F(smi, nvidia_file)
+{
+	int status;
+
+	EXPECT_STREQ("No devices were found\nkept\n0\n",
+		     said("echo kept >/tmp/smi.out; nvidia-smi -f /tmp/smi.out -i 1999; "
+			  "nvidia-smi -f /tmp/smi.out --bogus >/dev/null; cat /tmp/smi.out; "
+			  "nvidia-smi -f /tmp/smi.out -i 0 --query-gpu=index "
+			  "--format=csv,noheader; cat /tmp/smi.out", &status));
+	unlink("/tmp/smi.out");
+}
+
 TEST_F(smi, nvidia_units)
 {
 	long total = device_bytes(0, "pool_bytes") >> 20;

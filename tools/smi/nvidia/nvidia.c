@@ -54,7 +54,7 @@ static const struct option {
 };
 
 struct wanted {
-	const char *ids, *display, *gpu_fields, *app_fields, *change;
+	const char *ids, *file, *display, *gpu_fields, *app_fields, *change;
 	struct nvidia_format format;
 	int every;		/* milliseconds; 0: once */
 	bool log, xml, list, accounted;
@@ -271,10 +271,8 @@ static int take(struct wanted *wanted, const struct option *option, const char *
 		wanted->ids = value;
 		return -1;
 	case FILENAME:
-		if (freopen(value, "w", stdout))
-			return -1;
-		fprintf(stderr, "nvidia-smi: cannot write %s: %s\n", value, strerror(errno));
-		return NVIDIA_USAGE;
+		wanted->file = value;
+		return -1;
 	case LOOP:
 		return loop(wanted, value, 1000) ? -1 : nvidia_wrong_option(option->name);
 	case LOOP_MS:
@@ -379,10 +377,15 @@ int nvidia_main(int argc, char **argv)
 		status = run_command(&devices, argc, argv);
 	} else {
 		status = parse(&wanted, argc, argv);
-		if (status < 0)
-			status = find_devices(&devices, wanted.ids);
-		else
+		if (status >= 0)
 			return status;
+		status = find_devices(&devices, wanted.ids);
+		/* A call that has nothing to write leaves the file as it was. */
+		if (status == NVIDIA_GOOD && wanted.file && !freopen(wanted.file, "w", stdout)) {
+			fprintf(stderr, "nvidia-smi: cannot write %s: %s\n", wanted.file,
+				strerror(errno));
+			return NVIDIA_USAGE;
+		}
 		if (status == NVIDIA_GOOD)
 			status = show_again(&devices, &wanted);
 	}
