@@ -126,4 +126,37 @@ TEST_F(lost, smi)
 	EXPECT_STATE("ready", lost);
 }
 
+/* Reads lines for as long as they have this word. Return: the next word, or "?" */
+static const char *next_word(FILE *smi, const char *before)
+{
+	static char word[32];
+
+	do {
+		if (fscanf(smi, " %31[^\n]", word) != 1)
+			return "?";
+	} while (!strcmp(word, before));
+	return word;
+}
+
+/* A call that shows devices again and again sees that one is lost, and that it returns. */
+TEST_F(lost, smi_again)
+{
+	char command[128], before[32];
+	FILE *smi;
+
+	if (access("memcast-smi", X_OK))
+		SKIP(return, "no memcast-smi here");
+	snprintf(command, sizeof(command), "./memcast-smi -i %u --query-gpu=memory.total "
+		 "--format=csv,noheader -lms 10", self->host.first);
+	smi = popen(command, "re");
+	ASSERT_NE(NULL, smi);
+	snprintf(before, sizeof(before), "%s", next_word(smi, ""));
+	EXPECT_NE(NULL, strstr(before, " MiB"));
+	EXPECT_EQ(0, host_lose(&self->host));
+	EXPECT_STREQ("[GPU is lost]", next_word(smi, before));
+	EXPECT_EQ(0, host_return(&self->host));
+	EXPECT_STREQ(before, next_word(smi, "[GPU is lost]"));
+	pclose(smi);
+}
+
 TEST_HARNESS_MAIN

@@ -197,7 +197,8 @@ static struct json_object *device_new(unsigned int id, nvmlDevice_t device)
 	if (nvmlDeviceGetUUID(device, uuid, sizeof(uuid)) ||
 	    nvmlDeviceGetName(device, name, sizeof(name)) ||
 	    nvmlDeviceGetPciInfo(device, &pci) || nvmlDeviceGetMemoryInfo(device, &memory))
-		return NULL;
+		return nvmlDeviceGetHandleByIndex(id, &device) == NVML_ERROR_GPU_IS_LOST ?
+		       lost_device_new(id) : NULL;
 	object = json_object_new_object();
 	add(object, "device", number(id));
 	add(object, "host", state_number(id, "host"));

@@ -392,20 +392,25 @@ const struct nvidia_field *nvidia_field(const char *name, size_t length)
 	return NULL;
 }
 
+static bool is_lost(const struct nvidia_device *device)
+{
+	nvmlDevice_t handle;
+
+	return nvmlDeviceGetHandleByIndex(device->index, &handle) == NVML_ERROR_GPU_IS_LOST;
+}
+
 bool nvidia_value(const struct nvidia_field *field, const struct nvidia_device *device,
 		  char *value)
 {
-	if (!device->handle && field->get != index_of && field->get != count_all &&
-	    field->get != now && field->get != driver_version) {
-		snprintf(value, NVIDIA_VALUE, "GPU is lost");
-		return false;
-	}
+	bool needed = field->get != index_of && field->get != count_all && field->get != now &&
+		      field->get != driver_version;
+
 	snprintf(value, NVIDIA_VALUE, "N/A");
-	if (!field->get)
-		return false;
-	if (field->get(device, value))
+	if (field->get && (device->handle || !needed) && field->get(device, value))
 		return true;
-	if (field->get != display_mode)
+	if (!device->handle || (field->get && is_lost(device)))
+		snprintf(value, NVIDIA_VALUE, "GPU is lost");
+	else if (field->get != display_mode)
 		snprintf(value, NVIDIA_VALUE, "N/A");
 	return false;
 }

@@ -151,7 +151,7 @@ static int parse(struct monitor *monitor, int count, char **words)
 	return NVIDIA_GOOD;
 }
 
-int nvidia_monitor(const struct nvidia_devices *devices, bool processes, int count, char **words)
+int nvidia_monitor(struct nvidia_devices *devices, bool processes, int count, char **words)
 {
 	struct monitor monitor = { processes, .groups = processes ? "u" : "puc", .seconds = 1 };
 	int status = parse(&monitor, count, words);
@@ -159,8 +159,10 @@ int nvidia_monitor(const struct nvidia_devices *devices, bool processes, int cou
 
 	for (unsigned long round = 0; status == NVIDIA_GOOD &&
 	     (!monitor.rounds || round < monitor.rounds); round++) {
-		if (round)
+		if (round) {
 			sleep(monitor.seconds);
+			nvidia_look_again(devices);
+		}
 		if (!round || lines >= AGAIN) {
 			(processes ? print_process_names : print_device_names)(&monitor);
 			lines = 0;

@@ -196,6 +196,18 @@ static int find_devices(struct nvidia_devices *devices, const char *ids)
 	return NVIDIA_NOT_FOUND;
 }
 
+/* A host may be lost, and return, while its devices are shown again and again. */
+void nvidia_look_again(struct nvidia_devices *devices)
+{
+	for (unsigned int i = 0; i < devices->count; i++) {
+		nvmlDevice_t *handle = &devices->at[i].handle;
+
+		if (nvmlDeviceGetHandleByIndex(devices->at[i].index, handle) ==
+		    NVML_ERROR_GPU_IS_LOST)
+			*handle = NULL;
+	}
+}
+
 static int change(const struct nvidia_devices *devices, const char *option)
 {
 	char address[NVIDIA_VALUE];
@@ -232,6 +244,7 @@ static int show_again(struct nvidia_devices *devices, const struct wanted *wante
 
 	while (wanted->every && status == NVIDIA_GOOD && !fflush(stdout)) {
 		poll(NULL, 0, wanted->every);
+		nvidia_look_again(devices);
 		status = show(devices, wanted, false);
 	}
 	return status;

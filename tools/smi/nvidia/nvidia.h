@@ -39,6 +39,8 @@ struct nvidia_devices {
 /* nvidia.c */
 bool nvidia_asked(int argc, char **argv);
 int nvidia_main(int argc, char **argv);
+/* before devices are shown another time */
+void nvidia_look_again(struct nvidia_devices *devices);
 
 /* field.c */
 struct nvidia_field {
@@ -92,7 +94,7 @@ void nvidia_print_version(void);
 /* matrix.c, links.c, monitor.c: the words behind the command. Return: an exit status */
 int nvidia_topo(const struct nvidia_devices *devices, int count, char **words);
 int nvidia_nvlink(const struct nvidia_devices *devices, int count, char **words);
-int nvidia_monitor(const struct nvidia_devices *devices, bool processes, int count, char **words);
+int nvidia_monitor(struct nvidia_devices *devices, bool processes, int count, char **words);
 
 /* nvidia.c: says that an option is not known, or not known to a command */
 int nvidia_unknown_option(const char *option);
