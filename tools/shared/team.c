@@ -9,7 +9,10 @@
 
 #include "team.h"
 
-/* The sync area at the end of the team: the group's flags, then a word of each rank. */
+/*
+ * The sync area at the end of the team, at a multiple of 64: the group's flags, then a word of each
+ * rank.
+ */
 #define SYNC_WORDS(ranks)	MEMCAST_GROUP_BYTES(ranks)
 #define SYNC_BYTES(ranks)	(SYNC_WORDS(ranks) + (ranks) * sizeof(uint64_t))
 
@@ -177,7 +180,8 @@ void team_join(struct team *team, struct rank *rank, const struct team_sizes *si
 	CU(cuCtxSetCurrent(context));
 	CU(cuMulticastGetGranularity(&unit, &team_prop,
 				     CU_MULTICAST_GRANULARITY_MINIMUM));
-	bytes = round_up(larger(sizes->bytes + SYNC_BYTES(rank->count), sizes->bound), unit);
+	bytes = round_up(larger(round_up(sizes->bytes, 64) + SYNC_BYTES(rank->count), sizes->bound),
+			 unit);
 	created = round_up(larger(bytes, sizes->created), unit);
 	team_prop.size = bytes;
 

@@ -314,10 +314,13 @@ before=$(machines && echo yes)
 kill -KILL $runner
 check killed_runner_leaves_nothing nothing_left
 
-# ---- the demo's first program does less when there is no time for more
+# ---- the demo's first program does less when there is no time for more; data end where the
+# ranks' flags begin
 
-run "$vm" -- \
-	build/tools/memcast-perf allreduce --iters 100000 --seconds 2
+run "$vm" --add build/tools/memcast-perf:/memcast-vm/memcast-perf -- sh -c '
+	memcast-perf allreduce --iters 100000 --seconds 2 &&
+	memcast-perf broadcast --ranks 2 --minbytes 2094832 --maxbytes 2094832'
 check perf_in_time eval \
-	'ended 0 && said "^# Fewer iterations from" && said "^# Out of bounds values : 0 OK"'
+	'ended 0 && said "^# Fewer iterations from" && ! said "Out of bounds values : [1-9]" &&
+	 [ "$(grep -c "^# Out of bounds values : 0 OK" "$temp/out")" -eq 2 ]'
 exit $failed
