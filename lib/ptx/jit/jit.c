@@ -69,11 +69,15 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /*
  * LLVM takes the metadata of no_order() to say that accesses within one turn of a loop have no order
  * either, when it groups interleaved accesses. That is wrong here, so it must not group them.
+ *
+ * Code that is made quickly gives each value a place of its own on the stack: 200 KiB for a function
+ * of NCCL, of which each of 10,240 threads uses 30. Registers that are allocated well make it 23 KiB,
+ * and the code a third smaller, for a sixth more time.
  */
 static void initialise(void)
 {
 	static const char *const options[] = {
-		"memcast-ptx", "-enable-interleaved-mem-accesses=false",
+		"memcast-ptx", "-enable-interleaved-mem-accesses=false", "-optimize-regalloc",
 	};
 
 	LLVMParseCommandLineOptions(ARRAY_SIZE(options), options, NULL);
