@@ -54,13 +54,17 @@ static CUresult check_block(const struct request *request, const struct function
 	return CUDA_SUCCESS;
 }
 
+/* The largest grid has 2^63 blocks. */
+static unsigned long long blocks_of(const unsigned int *grid)
+{
+	return (unsigned long long)grid[0] * grid[1] * grid[2];
+}
+
 static CUresult check_cooperative(const struct request *request, struct function *function,
 				  const unsigned int *block)
 {
-	unsigned long long blocks = 1, most;
+	unsigned long long blocks = blocks_of(request->grid), most;
 
-	for (int i = 0; i < 3; i++)
-		blocks *= request->grid[i];
 	most = (unsigned long long)function->module->figures->multiprocessors *
 	       occupancy(function, block[0] * block[1] * block[2], request->shared);
 	return blocks <= most ? CUDA_SUCCESS :
@@ -219,8 +223,7 @@ CUresult invocation_new(struct function *function, const struct request *request
 	if (result == CUDA_ERROR_NOT_SUPPORTED)
 		registered_say_refused();
 	if (result == CUDA_SUCCESS && new->registered && new->registered->shape == MEMCAST_GRID &&
-	    (unsigned long long)new->grid[0] * new->grid[1] * new->grid[2] *
-	    block[0] * block[1] * block[2] > GANG_MOST)
+	    blocks_of(new->grid) > GANG_MOST / (block[0] * block[1] * block[2]))
 		result = fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
 			      "the C function's threads all wait for each other: at most %u",
 			      GANG_MOST);

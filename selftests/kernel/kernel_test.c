@@ -311,6 +311,7 @@ TEST_F(kernel, a_short_buffer_of_parameters)
 TEST_F(kernel, wrong_shape)
 {
 	uint32_t value = 1;
+	CUfunction turns;
 
 	load_kernels();
 	EXPECT_REASON(LAUNCH("_Z5plainPi", 1, 65, &self->memory),
@@ -320,6 +321,11 @@ TEST_F(kernel, wrong_shape)
 	EXPECT_REASON(LAUNCH("fill", 1, 1, &self->memory, NULL), "NULL parameter #");
 	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
 		  LAUNCH("turns", 100, 1024, &self->memory));
+	/* 2^64 threads */
+	ASSERT_OK(cuModuleGetFunction(&turns, self->module, "turns"));
+	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+		  cuLaunchKernel(turns, 1 << 30, 1 << 14, 1 << 14, 64, 1, 1, 0, self->stream,
+				 (void *[]) { &self->memory }, NULL));
 	EXPECT_OK(cuCtxSynchronize());
 	EXPECT_EQ(0, *(uint32_t *)self->memory);
 }
