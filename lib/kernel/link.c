@@ -132,24 +132,25 @@ static void write_logs(const struct link *link, const char *error)
 	load_log(link->options_count, link->options, link->values, error);
 }
 
-/* With link_lock held: names the parts that an image has got more than @before. */
-static CUresult add_names(struct link *link, uint32_t before, const char *name)
+/* With link_lock held: names the parts from @named on. Return: how many parts have a name then */
+static uint32_t add_names(struct link *link, uint32_t named, const char *name)
 {
 	char **names = realloc(link->names, link->image->texts_count * sizeof(*names));
 
 	if (!names)
-		return image_no_memory();
+		return named;
 	link->names = names;
-	for (uint32_t i = before; i < link->image->texts_count; i++)
-		names[i] = strdup(name ? name : "<unnamed-ptx>");
-	return CUDA_SUCCESS;
+	while (named < link->image->texts_count &&
+	       (names[named] = strdup(name ? name : "<unnamed-ptx>")))
+		named++;
+	return named;
 }
 
-/* With link_lock held: removes the parts from @count on. */
-static void drop_parts(struct link *link, uint32_t count)
+/* With link_lock held: removes the parts from @count on, of which those before @named have names. */
+static void drop_parts(struct link *link, uint32_t count, uint32_t named)
 {
-	for (uint32_t i = count; i < link->image->texts_count; i++)
-		free(link->names[i]);
+	while (named > count)
+		free(link->names[--named]);
 	link->image->texts_count = count;
 }
 
@@ -157,31 +158,34 @@ static void drop_parts(struct link *link, uint32_t count)
 static CUresult add_texts(struct link *link, CUjitInputType type, const void *data, size_t bytes,
 			  const char *name)
 {
-	uint32_t before = link->image->texts_count;
+	uint32_t before = link->image->texts_count, named = before;
 	const struct ptx_object *object;
 	struct ptx_log log = {};
-	CUresult result;
+	CUresult result = find_translator(&object);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (type == CU_JIT_INPUT_PTX)
 		result = image_add_text(link->image, data, strnlen(data, bytes));
 	else
 		result = fatbin_text(link->image, data, bytes);
 	if (result == CUDA_SUCCESS && link->image->texts_count == before)
 		result = fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the fatbin has no PTX for the device");
+	if (result == CUDA_SUCCESS) {
+		named = add_names(link, before, name);
+		if (named < link->image->texts_count)
+			result = image_no_memory();
+	}
+	if (result == CUDA_SUCCESS) {
+		result = object->link(link->image->texts, named,
+				      (const char *const *)link->names, false, &log);
+		write_logs(link, log.text);
+		if (result != CUDA_SUCCESS)
+			fail(result, "%.200s", log.text);
+	}
 	if (result != CUDA_SUCCESS)
-		return result;
-	result = add_names(link, before, name);
-	if (result == CUDA_SUCCESS)
-		result = find_translator(&object);
-	if (result != CUDA_SUCCESS)
-		return result;
-	result = object->link(link->image->texts, link->image->texts_count,
-			      (const char *const *)link->names, false, &log);
-	write_logs(link, log.text);
-	if (result == CUDA_SUCCESS)
-		return result;
-	drop_parts(link, before);
-	return fail(result, "%.200s", log.text);
+		drop_parts(link, before, named);
+	return result;
 }
 
 static CUresult link_add(CUlinkState state, CUjitInputType type, const void *data, size_t bytes,
