@@ -275,8 +275,12 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 	if (!chosen || info->si_code <= 0)
 		return;
 	pthread_setspecific(catchers, NULL);
-	/* it jumps out of the handler, in which Linux has closed all keys but 0 */
+	/*
+	 * It jumps out of the handler, in which Linux has closed all keys but 0. A handler of the
+	 * program's, which has called memcastTrap(), also blocks its signal, and whatever it asks for.
+	 */
 	fault_keys_set(fault_keys_of(context));
+	sigprocmask(SIG_SETMASK, &context->uc_sigmask, NULL);
 	chosen(number, info, fault_writes(context),
 	       fault_instruction(context), fault_stack_pointer(context));
 }

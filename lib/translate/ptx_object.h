@@ -61,7 +61,7 @@ struct ptx_reach {
 
 /* What a launch needs of libcuda.so.1 */
 struct ptx_run_host {
-	/* Sets the function that gets this thread's faults, or NULL. It may jump away. */
+	/* Sets the function that gets this thread's faults, or NULL. It may jump away: no signal is blocked. */
 	void (*catch)(ptx_catcher *caught);
 	/* Finds the view of a window. Return: is there one? */
 	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,

@@ -2,8 +2,10 @@
 /*
  * Kernels by name: what can go wrong in them, and what becomes of the context and of the program.
  */
+#include <dirent.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <memcast/trap.h>
 #include "kernel_fixture.h"
 
 MEMCAST_KERNEL(check, MEMCAST_ONCE, void *, size_t)
@@ -162,6 +164,49 @@ TEST_F(kernel, others_faults_stay)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(42, WEXITSTATUS(status));
+}
+
+static void ask_library(int number, siginfo_t *info, void *context)
+{
+	if (!memcastTrap(number, info, context))
+		_exit(2);
+}
+
+/* Return: how many threads of this process block a signal */
+static int count_blocking(int number)
+{
+	DIR *threads = opendir("/proc/self/task");
+	unsigned long long blocked;
+	char path[300], line[100];
+	struct dirent *entry;
+	int count = 0;
+
+	while ((entry = readdir(threads))) {
+		FILE *status;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", entry->d_name);
+		status = fopen(path, "r");
+		while (status && fgets(line, sizeof(line), status))
+			if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+				count += blocked >> (number - 1) & 1;
+		if (status)
+			fclose(status);
+	}
+	closedir(threads);
+	return count;
+}
+
+/* Linux blocks the signal for a handler, which the end of the launch leaves by a jump. */
+TEST_F(kernel, faults_by_way_of_a_handler_of_the_program)
+{
+	struct sigaction action = { .sa_sigaction = ask_library, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	CUdeviceptr bad = 0x7000000000;
+
+	load_kernels();
+	ASSERT_EQ(0, sigaction(SIGSEGV, &action, NULL));
+	ASSERT_OK(LAUNCH("store", 2, 4, &bad));
+	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store");
+	EXPECT_EQ(0, count_blocking(SIGSEGV));
 }
 
 /* A process is killed in a kernel that never ends; the fixture checks that its memory is back. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Says why a launch has failed, and where: kernel, block, thread and line. */
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,20 +87,6 @@ static int result_of(const struct runner *runner, const struct fiber *fiber, cha
 		return RESULT_ILLEGAL_ADDRESS;
 	snprintf(what, size, "a block has no byte %#lx of shared memory", byte);
 	return RESULT_ILLEGAL_INSTRUCTION;
-}
-
-/*
- * After a jump out of a signal's handler, which blocks its signal. To keep the mask before each launch
- * would take a system call.
- */
-void faults_unblock(void)
-{
-	sigset_t faults;
-
-	sigemptyset(&faults);
-	sigaddset(&faults, SIGSEGV);
-	sigaddset(&faults, SIGBUS);
-	pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
 }
 
 /* A signal has ended a turn. */

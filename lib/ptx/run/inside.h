@@ -201,7 +201,6 @@ void wait_over(const struct runner *runner, struct waiting *waiting);
 
 /* fault.c */
 void line_of_waiting(const struct fiber *fiber, char *line, size_t size);
-void faults_unblock(void);
 void fault_explain(struct runner *runner, struct ptx_grid *grid);
 void stuck_explain(struct runner *runner, const struct cluster *cluster);
 __attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const char *format, ...)

@@ -359,7 +359,6 @@ void runner_work(struct runner *runner, struct ptx_grid *grid)
 			host->catch(caught);
 		work(runner, grid);
 	} else {
-		faults_unblock();
 		fault_explain(runner, grid);
 	}
 	if (host->catch)

@@ -112,7 +112,6 @@ static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
 		return 0;
 	if (sigsetjmp(runner->peek_back, 0)) {
 		runner->peeks = false;
-		faults_unblock();
 		thread->looked_at = 0;
 		return 0;
 	}
