@@ -95,8 +95,41 @@ static CUresult launch_captured(struct stream *stream, struct function *function
 	return result;
 }
 
+/* Finds the events that are recorded after a launch, and checks that they can be. */
+static CUresult find_events(const struct request *request, const struct stream *stream,
+			    struct event **events)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++) {
+		if (!request->events[i])
+			continue;
+		result = event_get(request->events[i], &events[i]);
+		if (result == CUDA_SUCCESS)
+			result = event_check(events[i], stream);
+		else
+			events[i] = NULL;
+	}
+	return result;
+}
+
+/* Records the events if the launch has succeeded. Return: likewise, or why one was not recorded */
+static CUresult record_events(const struct request *request, struct stream *stream,
+			      struct event *const *events, CUresult result)
+{
+	for (int i = 0; i < 2; i++) {
+		if (!events[i])
+			continue;
+		if (result == CUDA_SUCCESS)
+			result = event_record_in(events[i], request->events[i], stream, false);
+		event_put(events[i]);
+	}
+	return result;
+}
+
 CUresult launch(CUfunction handle, const struct request *request, CUstream wanted)
 {
+	struct event *events[2] = {};
 	struct invocation *invocation;
 	struct function *function;
 	struct stream *stream;
@@ -113,18 +146,17 @@ CUresult launch(CUfunction handle, const struct request *request, CUstream wante
 		stream_put(stream);
 		return result;
 	}
-	if (stream_captured(stream)) {
+	result = find_events(request, stream, events);
+	if (result == CUDA_SUCCESS && stream_captured(stream)) {
 		result = launch_captured(stream, function, request);
-	} else {
+	} else if (result == CUDA_SUCCESS) {
 		result = invocation_new(function, request, &invocation);
 		if (result == CUDA_SUCCESS)
 			result = launch_submit(stream, invocation, wanted);
 	}
+	result = record_events(request, stream, events, result);
 	handle_put(function);
 	stream_put(stream);
-	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
-		if (request->events[i])
-			result = cuEventRecord(request->events[i], wanted);
 	return result;
 }
 

@@ -192,6 +192,9 @@ CUresult event_get(CUevent handle, struct event **event);
 struct event *event_reference(struct event *event);
 void event_put(struct event *event);
 bool event_is_shared(const struct event *event);	/* with other processes */
+/* For launches: may the event be recorded in a stream? Then the record lacks at most memory. */
+CUresult event_check(const struct event *event, const struct stream *stream);
+CUresult event_record_in(struct event *event, CUevent handle, struct stream *stream, bool external);
 /*
  * event_fence(): the last record's fence, with a reference, or NULL; event_set() sets the next
  * record's

@@ -330,6 +330,54 @@ TEST_F(kernel, wrong_shape)
 	EXPECT_EQ(0, *(uint32_t *)self->memory);
 }
 
+/* Events that a launch records are checked before it runs, or becomes a node. */
+TEST_F(kernel, events_of_launches)
+{
+	CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT };
+	CUlaunchConfig config = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
+		.blockDimX = 1, .blockDimY = 1, .blockDimZ = 1,
+		.attrs = &attribute, .numAttrs = 1,
+	};
+	void *parameters[] = { &self->memory, &(uint32_t) { 5 } };
+	CUcontext context, other;
+	CUfunction function;
+	CUevent own, others;
+	size_t nodes = 1;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "fill"));
+	ASSERT_OK(cuEventCreate(&own, 0));
+	ASSERT_OK(cuCtxGetCurrent(&context));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&other, 1));
+	ASSERT_OK(cuCtxSetCurrent(other));
+	ASSERT_OK(cuEventCreate(&others, 0));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	config.hStream = self->stream;
+	attribute.value.programmaticEvent.event = others;
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernelEx(&config, function, parameters, NULL));
+	ASSERT_OK(cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernelEx(&config, function, parameters, NULL));
+	ASSERT_OK(cuStreamEndCapture(self->stream, &graph));
+	EXPECT_OK(cuGraphGetNodes(graph, NULL, &nodes));
+	EXPECT_EQ(0, nodes);
+	EXPECT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(0, *(uint32_t *)self->memory);
+	/* a default stream is the function's context's */
+	config.hStream = NULL;
+	attribute.value.programmaticEvent.event = own;
+	ASSERT_OK(cuCtxSetCurrent(NULL));
+	EXPECT_OK(cuLaunchKernelEx(&config, function, parameters, NULL));
+	EXPECT_OK(cuEventSynchronize(own));
+	EXPECT_EQ(5, *(uint32_t *)self->memory);
+	ASSERT_OK(cuCtxSetCurrent(context));
+	EXPECT_OK(cuGraphDestroy(graph));
+	EXPECT_OK(cuEventDestroy(own));
+	EXPECT_OK(cuEventDestroy(others));
+	EXPECT_OK(cuDevicePrimaryCtxRelease(1));
+}
+
 /* Launches on many streams that wait for each other's events give the result of one stream. */
 /* An SM has 2048 threads: two blocks of 1024, and no third. */
 TEST_F(kernel, room_for_blocks)

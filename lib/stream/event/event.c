@@ -196,8 +196,6 @@ static CUresult record(struct event *event, struct stream *stream)
 	CUresult result;
 	bool idle;
 
-	if (event->context != stream->set->context)
-		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
 	if (event->shared)
 		return shared_record(event->shared, stream);
 	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
@@ -229,8 +227,6 @@ static CUresult record_captured(struct event *event, CUevent handle, struct stre
 	struct mark *mark;
 	CUresult result;
 
-	if (event->context != stream->set->context)
-		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
 	if (external)
 		return capture_node(stream, &params);
 	result = capture_operations->record(stream, &mark);
@@ -246,6 +242,21 @@ static CUresult refuse_captured(void)
 		    "events of several processes cannot be captured");
 }
 
+CUresult event_check(const struct event *event, const struct stream *stream)
+{
+	if (stream_captured(stream) && event->shared)
+		return refuse_captured();
+	if (event->context != stream->set->context)
+		return fail(CUDA_ERROR_INVALID_HANDLE, "event and stream are of two contexts");
+	return CUDA_SUCCESS;
+}
+
+CUresult event_record_in(struct event *event, CUevent handle, struct stream *stream, bool external)
+{
+	return stream_captured(stream) ? record_captured(event, handle, stream, external) :
+					 record(event, stream);
+}
+
 static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned int flags)
 {
 	struct stream *stream;
@@ -258,15 +269,13 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 	if (result == CUDA_SUCCESS) {
 		if (flags & ~CU_EVENT_RECORD_EXTERNAL)
 			result = fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-		else if (stream_captured(stream) && event->shared)
-			result = refuse_captured();
-		else if (stream_captured(stream))
-			result = record_captured(event, handle, stream, flags);
-		else if (flags)
+		else if (flags && !stream_captured(stream))
 			result = fail(CUDA_ERROR_ILLEGAL_STATE,
 				      "EXTERNAL is for streams that are being captured");
 		else
-			result = record(event, stream);
+			result = event_check(event, stream);
+		if (result == CUDA_SUCCESS)
+			result = event_record_in(event, handle, stream, flags);
 		event_put(event);
 	}
 	stream_put(stream);
