@@ -8,11 +8,12 @@
 #include "base/prints.h"
 #include "fault/fault.h"
 #include "launch.h"
+#include "memory/view/window.h"
 #include "translate/translate.h"
 
-#pragma GCC visibility push(default)
-#include <memcast/view.h>
-#pragma GCC visibility pop
+_Static_assert(offsetof(struct window, shown) == offsetof(struct ptx_window, start) &&
+	       offsetof(struct window, view) == offsetof(struct ptx_window, view),
+	       "kernels read the head of a window");
 
 /* The object's function for faults of this thread */
 static __thread ptx_catcher *chosen;
@@ -28,17 +29,11 @@ static void set_catcher(ptx_catcher *function)
 	fault_catch(function ? caught : NULL);
 }
 
-static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
-		    const struct memcast_view **view)
+static const struct ptx_window *window_at(uint64_t address, size_t *offset)
 {
-	size_t offset;
+	const char *view = (const char *)memcastViewAt(address, offset);
 
-	*view = memcastViewAt(address, &offset);
-	if (!*view)
-		return false;
-	*window = address - offset;
-	*bytes = (*view)->bytes;
-	return true;
+	return view ? (const void *)(view - offsetof(struct ptx_window, view)) : NULL;
 }
 
 /* A program that has unmapped the window meanwhile does not ask for its count. */
@@ -87,7 +82,7 @@ static bool condition(uint64_t handle, uint32_t value)
 
 static const struct ptx_run_host host = {
 	.catch = set_catcher,
-	.view_at = view_at,
+	.window_at = window_at,
 	.count = count,
 	.condition = condition,
 	.print = prints_add,
@@ -105,11 +100,12 @@ static void find_window(const struct code *code, struct ptx_launch *launch)
 {
 	struct trap_window window;
 	uint64_t value;
+	size_t offset;
 
 	for (uint32_t at = 0; at + sizeof(value) <= code->parameters_bytes; at += sizeof(value)) {
 		memcpy(&value, (const char *)launch->parameters + at, sizeof(value));
 		if (fault_near(value) && fault_window_at(value, &window) &&
-		    view_at(value, &launch->window, &launch->window_bytes, &launch->view))
+		    (launch->window = window_at(value, &offset)))
 			return;
 	}
 }
@@ -164,7 +160,7 @@ CUresult translated_run(const struct invocation *invocation, struct activity *ac
 		launch.parameters = (char *)invocation->parameters[0] - code->parameters[0].offset;
 	if (fault_wanted() && !fault_strict() && launch.parameters)
 		find_window(code, &launch);
-	if (launch.window_bytes)
+	if (launch.window)
 		launch.kernel = module_for_windows(invocation->module, launch.kernel);
 	for (int i = 0; i < 3; i++) {
 		launch.grid[i] = invocation->grid[i];

@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+#include <memcast/view.h>
+#pragma GCC visibility pop
+
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	11
+#define PTX_OBJECT_VERSION	12
 
-struct memcast_view;
 struct ptx_code;			/* texts, read and linked */
 struct ptx_kernel;			/* a kernel that was translated */
 
@@ -59,13 +62,21 @@ struct ptx_reach {
 	char text[200];			/* why the device may not access it, or "" */
 };
 
+/*
+ * A window, as a launch knows it: the head of struct window (memory/view/window.h). It stays, but may
+ * become another one when it is unmapped. Code that keeps one looks at "start", then at the size.
+ */
+struct ptx_window {
+	uint64_t start;
+	struct memcast_view view;
+};
+
 /* What a launch needs of libcuda.so.1 */
 struct ptx_run_host {
 	/* Sets the function that gets this thread's faults, or NULL. It may jump away: no signal is blocked. */
 	void (*catch)(ptx_catcher *caught);
-	/* Finds the view of a window. Return: is there one? */
-	bool (*view_at)(uint64_t address, uint64_t *window, size_t *bytes,
-			const struct memcast_view **view);
+	/* Finds a window. @offset: output, of the address in it. Return: NULL: there is none */
+	const struct ptx_window *(*window_at)(uint64_t address, size_t *offset);
 	/* Hears how many multimem operations were made at a window, when they have been. */
 	void (*count)(uint64_t window, uint64_t operations);
 	/* Sets what a conditional node of a graph looks at. Return: is there such a condition? */
@@ -88,10 +99,8 @@ struct ptx_run_host {
 struct ptx_launch {
 	const struct ptx_kernel *kernel;
 	const void *parameters;		/* laid out as PTX does */
-	/* the window that plain stores of a kernel for windows reach; window_bytes is 0: none */
-	uint64_t window;
-	size_t window_bytes;
-	const struct memcast_view *view;
+	/* the window that plain stores of a kernel for windows reach, or NULL */
+	const struct ptx_window *window;
 	uint32_t grid[3], block[3], cluster[3];	/* cluster: 1 or more */
 	uint32_t dynamic_shared;
 	uint32_t resident;		/* most blocks that run at the same time; 0: any */

@@ -35,19 +35,16 @@ static struct {
 		last[BYTES];
 } all;
 static unsigned char replica[BYTES];
-static struct memcast_view view = { .replicas = 1, .bytes = BYTES };
+static struct ptx_window window = { WINDOW, { .replicas = 1, .bytes = BYTES } };
 static char *stack;				/* of the process */
 
-static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
-		    const struct memcast_view **found)
+static const struct ptx_window *window_at(uint64_t address, size_t *offset)
 {
 	/* a kernel's stack is too small for what the program does as it hears of an error */
 	if (labs(stack - (char *)__builtin_frame_address(0)) > 65536)
 		abort();
-	*window = WINDOW;
-	*bytes = BYTES;
-	*found = &view;
-	return address - WINDOW < BYTES;
+	*offset = address - WINDOW;
+	return *offset < BYTES ? &window : NULL;
 }
 
 static bool reach(void *data, uint64_t address, struct ptx_reach *found)
@@ -137,7 +134,7 @@ static void read_fault(const char *text, struct fault *fault)
 static int launch(const struct fault *fault, const char *text, struct ptx_outcome *outcome)
 {
 	static const struct ptx_run_host host = {
-		.catch = set_catcher, .view_at = view_at, .reach = reach,
+		.catch = set_catcher, .window_at = window_at, .reach = reach,
 	};
 	void *parameters[] = {
 		all.memory, (void *)WINDOW, all.only_read, all.last, NULL,
@@ -229,7 +226,7 @@ int main(int argc, char **argv)
 
 	if (!open_object(argc > 1 ? argv[1] : NULL) || !file)
 		return 2;
-	view.replica[0] = replica;
+	window.view.replica[0] = replica;
 	stack = __builtin_frame_address(0);
 	catch_faults();
 	dup2(fileno(file), 2);

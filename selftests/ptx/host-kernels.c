@@ -22,17 +22,16 @@
 #define INPUT	(256 << 10)
 #define OUTPUT	(1 << 20)
 #define SCRATCH	(64 << 10)
+#define WINDOW	0x700000000000UL	/* of a multicast object that shows both replicas */
 
 static const struct ptx_object *object;
 /* as device memory begins */
 static unsigned char __attribute__((aligned(256)))
 	input[INPUT], output[OUTPUT], copy[OUTPUT], scratch[SCRATCH], replica[2][SCRATCH];
-static struct memcast_view view = { .replicas = 2, .bytes = SCRATCH };
-/* a window at output itself, for plain stores */
-static struct memcast_view outputs = { .replicas = 2, .bytes = OUTPUT };
+static struct ptx_window window = { WINDOW, { .replicas = 2, .bytes = SCRATCH } };
+/* at output itself, for plain stores */
+static struct ptx_window outputs = { .view = { .replicas = 2, .bytes = OUTPUT } };
 static int number, failed;
-
-#define WINDOW	0x700000000000UL	/* of a multicast object that shows both replicas */
 
 /* A kernel of kernels.txt */
 struct kernel {
@@ -49,13 +48,10 @@ static uint64_t variable_at(void *data, const char *name, uint32_t text, size_t 
 	return (uintptr_t)calloc(1, bytes + 16);
 }
 
-static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
-		    const struct memcast_view **found)
+static const struct ptx_window *window_at(uint64_t address, size_t *offset)
 {
-	*window = WINDOW;
-	*bytes = SCRATCH;
-	*found = &view;
-	return address - WINDOW < SCRATCH;
+	*offset = address - WINDOW;
+	return *offset < SCRATCH ? &window : NULL;
 }
 
 static unsigned char pattern(unsigned int i)
@@ -95,7 +91,7 @@ static char *text_of(const struct kernel *kernel)
 /* @windows: what the kernel stores to output is stored to copy, too */
 static int run(const struct kernel *kernel, bool windows, struct ptx_log *log)
 {
-	static const struct ptx_run_host host = { .catch = set_catcher, .view_at = view_at };
+	static const struct ptx_run_host host = { .catch = set_catcher, .window_at = window_at };
 	void *parameters[] = { input, output, kernel->window ? (void *)WINDOW : scratch };
 	struct ptx_launch launch = {
 		.parameters = parameters, .grid = { kernel->grid, 1, 1 },
@@ -121,9 +117,7 @@ static int run(const struct kernel *kernel, bool windows, struct ptx_log *log)
 	result = object->kernel(code, "k", &launch.kernel, log);
 	if (!result && windows) {
 		launch.kernel = object->for_windows(code, launch.kernel);
-		launch.window = (uintptr_t)output;
-		launch.window_bytes = sizeof(output);
-		launch.view = &outputs;
+		launch.window = &outputs;
 	}
 	if (!result) {
 		object->run(&launch, &outcome);
@@ -237,10 +231,11 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < sizeof(input); i++)
 		input[i] = pattern(i);
 	for (int i = 0; i < 2; i++)
-		view.replica[i] = replica[i];
+		window.view.replica[i] = replica[i];
 	catch_faults();
-	outputs.replica[0] = output;
-	outputs.replica[1] = copy;
+	outputs.start = (uintptr_t)output;
+	outputs.view.replica[0] = output;
+	outputs.view.replica[1] = copy;
 	while (next(file, &kernel)) {
 		judge(&kernel, false);
 		judge(&kernel, true);

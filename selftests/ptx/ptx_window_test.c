@@ -155,4 +155,78 @@ TEST_F(ptx, stores_are_faults_in_strict_mode)
 	store_refused("MEMCAST_STRICT", "1");
 }
 
+/* Stores 1, says so, and stores 2 when it is told to. */
+#define WAITS(name, store)									\
+	".visible .entry " name "(.param .u64 window, .param .u64 word) {\n" REGISTERS	\
+	"ld.param.u64 %d1, [window]; ld.param.u64 %d2, [word]; mov.u32 %r1, 1;\n"		\
+	store ".u32 [%d1], %r1; st.release.sys.global.u32 [%d2], %r1;\n"			\
+	"wait: ld.acquire.sys.global.u32 %r2, [%d2]; setp.ne.u32 %p1, %r2, 2; @%p1 bra wait;\n" \
+	store ".u32 [%d1], %r2; ret; }\n"
+
+static const char waits[] = HEAD
+	WAITS("waits", "st.global") WAITS("multimem_waits", "multimem.st.relaxed.sys.global");
+
+/* Runs a kernel that waits, to the point where it does. */
+#define begin(kernel, window)	begin_(_metadata, self, kernel, window)
+TEST_HELPER void begin_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
+			const char *kernel, CUdeviceptr window)
+{
+	ASSERT_OK(LAUNCH(kernel, 1, 1, &window, &self->memory));
+	while (__atomic_load_n((uint32_t *)self->memory, __ATOMIC_ACQUIRE) != 1)
+		usleep(1000);
+	ASSERT_OK(cuMemUnmap(window, CHUNK));
+}
+
+/* A kernel goes on at another team, which the program has mapped at the same address. */
+TEST_F(ptx, multimem_finds_another_window_at_an_address)
+{
+	CUmemGenericAllocationHandle team;
+	CUdeviceptr window;
+	size_t offset;
+
+	load(waits);
+	window = new_window();
+	team = complete_team(2, CHUNK);
+	for (int i = 0; i < 2; i++)
+		ASSERT_OK(cuMulticastBindMem(team, 0, new_memory(i, CHUNK), 0, CHUNK, 0));
+	begin("multimem_waits", window);
+	ASSERT_OK(cuMemMap(window, CHUNK, 0, team, 0));
+	ASSERT_OK(allow(window, CHUNK, 0, READWRITE));
+	__atomic_store_n((uint32_t *)self->memory, 2, __ATOMIC_RELEASE);
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	for (int i = 0; i < 2; i++)
+		EXPECT_EQ(2, *(uint32_t *)memcastViewAt(window, &offset)->replica[i]);
+}
+
+/* A window has been unmapped, and the library uses what it had of it for another one. */
+#define store_to_unmapped(kernel)	store_to_unmapped_(_metadata, self, kernel)
+TEST_HELPER void store_to_unmapped_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
+				    const char *kernel)
+{
+	const struct memcast_view *view;
+	CUdeviceptr window, other;
+	size_t offset;
+
+	load(waits);
+	window = new_window();
+	begin(kernel, window);
+	other = new_window();
+	view = memcastViewAt(other, &offset);
+	ASSERT_NE(NULL, view);
+	__atomic_store_n((uint32_t *)self->memory, 2, __ATOMIC_RELEASE);
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	for (int i = 0; i < 2; i++)
+		EXPECT_EQ(0, *(uint32_t *)view->replica[i]);
+}
+
+TEST_F(ptx, stores_to_an_unmapped_window)
+{
+	store_to_unmapped("waits");
+}
+
+TEST_F(ptx, multimem_at_an_unmapped_window)
+{
+	store_to_unmapped("multimem_waits");
+}
+
 TEST_HARNESS_MAIN

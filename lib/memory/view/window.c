@@ -187,6 +187,8 @@ static CUresult window_make(CUdeviceptr address, struct window **out)
 	bool made;
 
 	do {
+		CUdeviceptr unfinished = WINDOW_UNFINISHED;
+
 		result = window_info(address, &info);
 		if (result == CUDA_SUCCESS)
 			result = window_of(&info, out, &made);
@@ -194,7 +196,9 @@ static CUresult window_make(CUdeviceptr address, struct window **out)
 			return result;
 		window_fill(*out);
 		result = window_follow(*out);
-		if (result != CUDA_SUCCESS)
+		if (result == CUDA_SUCCESS)
+			atomic_compare_exchange_strong(&(*out)->shown, &unfinished, (*out)->start);
+		else
 			window_retract(*out);
 		window_put(*out);
 		/*

@@ -11,15 +11,28 @@
 
 #include "base/base.h"
 
+/* Values of "shown" at which no address is within a view */
+#define WINDOW_UNFINISHED	(1ULL << 63)	/* not all replicas have access yet */
+#define WINDOW_GONE		(WINDOW_UNFINISHED + 1)	/* from the tree, even if slots still have it */
+
 struct window {
+	/*
+	 * "start", as kernels see it: they keep a window that they have used, look here before each
+	 * use, and find it unmapped, or another one (struct ptx_window)
+	 */
+	_Atomic CUdeviceptr shown;
 	struct memcast_view view;
 	CUdeviceptr start;		/* of the window's mapping, which has the view's size */
 	_Atomic CUmemAccess_flags access;
 	CUdevice member;		/* device whose access to the view is the CPU's */
 	atomic_uint users;		/* the tree, and each holder; 0: may be used again */
-	atomic_bool gone;		/* from the tree, even if slots still have it */
 	struct window *next;		/* in the list of unused windows */
 };
+
+static inline bool window_gone(const struct window *window)
+{
+	return atomic_load(&window->shown) == WINDOW_GONE;
+}
 
 struct window *window_alloc(void);
 void window_put(struct window *window);

@@ -4,8 +4,8 @@
  * points to the window that has the chunk. Readers take no lock, and neither nodes nor windows
  * are ever freed, only used again.
  *
- * A window is out of the tree when its "gone" is set; its slots are cleared after that, and
- * until then they count as empty. A thread that fills slots reads "gone" afterwards and clears
+ * A window is out of the tree when it shows WINDOW_GONE; its slots are cleared after that, and
+ * until then they count as empty. A thread that fills slots looks for that afterwards and clears
  * them itself, so a window that a slot points to is not used again yet.
  */
 #include <string.h>
@@ -103,9 +103,9 @@ struct window *window_alloc(void)
 		windows_give(window->next);
 	if (window) {
 		/* the caller fills in the view's other fields */
-		memset((char *)window + sizeof(window->view), 0,
-		       sizeof(*window) - sizeof(window->view));
+		atomic_store(&window->shown, WINDOW_UNFINISHED);
 		window->view.replicas = 0;
+		memset(&window->start, 0, sizeof(*window) - offsetof(struct window, start));
 		atomic_store(&window->users, 1);
 	}
 	return window;
@@ -129,7 +129,7 @@ struct window *window_find(CUdeviceptr address)
 	struct window *window;
 
 	window = slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
-	return window && !atomic_load(&window->gone) ? window : NULL;
+	return window && !window_gone(window) ? window : NULL;
 }
 
 /*
@@ -159,7 +159,7 @@ static struct window *slot_hold_present(void *_Atomic *slot)
 {
 	struct window *window = slot_hold(slot);
 
-	if (!window || !atomic_load(&window->gone))
+	if (!window || !window_gone(window))
 		return window;
 	window_put(window);
 	return NULL;
@@ -206,7 +206,7 @@ static void slots_change(struct window *window, void *from, void *to)
 void window_fill(struct window *window)
 {
 	slots_change(window, NULL, window);
-	if (atomic_load(&window->gone))
+	if (window_gone(window))
 		slots_change(window, window, NULL);
 }
 
@@ -219,7 +219,7 @@ static struct window *slot_clear(void *_Atomic *slot)
 	struct window *window = slot_hold(slot);
 	void *expected = window;
 
-	if (!window || !atomic_load(&window->gone))
+	if (!window || !window_gone(window))
 		return window;
 	atomic_compare_exchange_strong(slot, &expected, NULL);
 	window_put(window);
@@ -257,7 +257,7 @@ struct window *window_publish(struct window *window)
 /* Removes a held window. Return: was it in the tree? Then the caller puts the tree's reference. */
 bool window_remove(struct window *window)
 {
-	if (atomic_exchange(&window->gone, true))
+	if (atomic_exchange(&window->shown, WINDOW_GONE) == WINDOW_GONE)
 		return false;
 	slots_change(window, window, NULL);
 	return true;

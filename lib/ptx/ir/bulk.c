@@ -185,7 +185,7 @@ void translate_multimem_bulk(struct translator *t)
 	if (bulk.counts || bulk.to_space != SPACE_GLOBAL || bulk.from_space != SPACE_SHARED)
 		unsupported(t);
 	view = multimem_view(t, as_int(t, bulk.to), &offset);
-	call_run(t, "view_holds", "v:li", as_int(t, bulk.to), bulk.bytes);
+	call_run(t, "view_holds", "v:plli", view, offset, as_int(t, bulk.to), bulk.bytes);
 	if (reduces)
 		call_math(t, "bulk_multimem_reduce", view, offset, bulk.from, bulk.bytes,
 			  kind_of(t));

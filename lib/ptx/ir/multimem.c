@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Windows. multimem: stores, and sums of f32, as loops over the replicas; all else as calls of the functions
- * of memcast/multimem.h. The view of a window is looked for once: the thread keeps the one that it
- * has used last.
+ * of memcast/multimem.h. A window is looked for once: the thread keeps the one that it has used last.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,21 +70,43 @@ static void count_operation(struct translator *t)
 	LLVMBuildStore(t->builder, BUILD(Add, BUILD(Load2, t->i64, at), constant(t, 64, 1)), at);
 }
 
+/* Volatile: the window may become another one, and its start is read before its size. */
+static LLVMValueRef window_field(struct translator *t, LLVMValueRef view, size_t offset)
+{
+	LLVMValueRef value;
+
+	offset -= offsetof(struct ptx_window, view);
+	value = BUILD(Load2, t->i64, at_offset(t, view, offset));
+	LLVMSetVolatile(value, true);
+	return value;
+}
+
+/*
+ * Asks whether an address is in the window whose view a field of the thread has. The builder stands
+ * where it is. @offset: output. Return: the view
+ */
+static LLVMValueRef window_has(struct translator *t, size_t field, LLVMValueRef address,
+			       LLVMBasicBlockRef outside, LLVMValueRef *offset)
+{
+	LLVMValueRef view = field_at(t, field, t->pointer);
+	LLVMBasicBlockRef inside = new_block(t);
+
+	*offset = BUILD(Sub, address, window_field(t, view, offsetof(struct ptx_window, start)));
+	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, *offset,
+			window_field(t, view, offsetof(struct ptx_window, view.bytes)), ""),
+			inside, outside);
+	LLVMPositionBuilderAtEnd(t->builder, inside);
+	return view;
+}
+
 /* Finds view and offset of an address, by the thread's last window or by the runtime. */
 LLVMValueRef multimem_view(struct translator *t, LLVMValueRef address, LLVMValueRef *offset)
 {
-	LLVMBasicBlockRef near = new_block(t), far = new_block(t), after = new_block(t);
-	LLVMValueRef place = alloca_at_entry(t, t->i64, 1, 8), distance, views[2], offsets[2], all;
-	LLVMBasicBlockRef blocks[2];
+	LLVMBasicBlockRef far = new_block(t), after = new_block(t), blocks[2];
+	LLVMValueRef place = alloca_at_entry(t, t->i64, 1, 8), views[2], offsets[2], all;
 
-	distance = BUILD(Sub, address, field_at(t, offsetof(struct ptx_thread, window), t->i64));
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, distance,
-			field_at(t, offsetof(struct ptx_thread, window_bytes),
-				 t->i64), ""), near, far);
-	LLVMPositionBuilderAtEnd(t->builder, near);
-	views[0] = field_at(t, offsetof(struct ptx_thread, view), t->pointer);
-	offsets[0] = distance;
-	blocks[0] = near;
+	views[0] = window_has(t, offsetof(struct ptx_thread, view), address, far, &offsets[0]);
+	blocks[0] = LLVMGetInsertBlock(t->builder);
 	LLVMBuildBr(t->builder, after);
 	LLVMPositionBuilderAtEnd(t->builder, far);
 	views[1] = call_run(t, "view", "p:lp", address, place);
@@ -299,20 +320,17 @@ static void store_all(struct translator *t, struct replicas *all, struct operand
 void store_to_window(struct translator *t, LLVMValueRef pointer, plain_store *store,
 		     const void *data)
 {
-	LLVMBasicBlockRef inside = new_block(t), outside = new_block(t), after = new_block(t), end;
+	LLVMBasicBlockRef outside = new_block(t), after = new_block(t), inside, end;
 	LLVMValueRef next, count, first = constant(t, 64, 0);
 	struct replicas all = { .head = new_block(t) };
 
-	all.offset = BUILD(Sub, as_int(t, pointer),
-			   field_at(t, offsetof(struct ptx_thread, given), t->i64));
-	LLVMBuildCondBr(t->builder, LLVMBuildICmp(t->builder, LLVMIntULT, all.offset,
-			field_at(t, offsetof(struct ptx_thread, given_bytes),
-				 t->i64), ""), inside, outside);
+	all.view = window_has(t, offsetof(struct ptx_thread, given), as_int(t, pointer), outside,
+			      &all.offset);
+	inside = LLVMGetInsertBlock(t->builder);
 	LLVMPositionBuilderAtEnd(t->builder, outside);
 	store(t, data, pointer);
 	LLVMBuildBr(t->builder, after);
 	LLVMPositionBuilderAtEnd(t->builder, inside);
-	all.view = field_at(t, offsetof(struct ptx_thread, given_view), t->pointer);
 	count = resize(t, invariant(t, BUILD(Load2, t->i32, all.view)), 64, false);
 	LLVMBuildBr(t->builder, all.head);
 	LLVMPositionBuilderAtEnd(t->builder, all.head);

@@ -198,6 +198,9 @@ __attribute__((constructor)) static void look_at_processor(void)
 	halves = processor_halves();
 }
 
+/* No address is in it. */
+static const struct ptx_window no_window;
+
 /* What all threads of a block have in common */
 static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block *block,
 				   uint64_t cluster, uint32_t rank)
@@ -215,9 +218,8 @@ static struct ptx_thread thread_of(const struct ptx_grid *grid, struct ptx_block
 		.is_cluster = launch->is_cluster,
 		.nsmid = launch->multiprocessors ? launch->multiprocessors : 1,
 		.halves = halves,
-		.given = launch->window,
-		.given_bytes = launch->window_bytes,
-		.given_view = launch->view,
+		.view = &no_window.view,
+		.given = launch->window ? &launch->window->view : &no_window.view,
 		.gridid = grid->id,
 		.envreg[1] = (uintptr_t)grid->workspace >> 32,
 		.envreg[2] = (uint32_t)(uintptr_t)grid->workspace,

@@ -72,19 +72,14 @@ struct ptx_thread {
 	 */
 	char *origin;
 	char *stack_end, *stack_top;	/* the lowest address of this thread's stack, and behind it */
-	/* the window of a multicast object that the thread has used last; see ptx_run_view() */
-	uint64_t window;
-	size_t window_bytes;
+	/* of the window (struct ptx_window) that the thread has used last; see ptx_run_view() */
 	const struct memcast_view *view;
 	uint64_t *operations;		/* counts the multimem operations at that window */
 	struct ptx_block *block;
 	uint64_t looked_at;		/* the last word that it may have to wait for, with its size */
 	uint32_t deeds;			/* counts what others may wait for: strong stores, red */
 	uint32_t halves;		/* the processor makes two accesses of one of 128 bits */
-	/* the launch's window, for plain stores; bytes is 0: there is none */
-	uint64_t given;
-	size_t given_bytes;
-	const struct memcast_view *given_view;
+	const struct memcast_view *given;	/* of the launch's window, for plain stores */
 };
 
 #define PTX_LOOKED_SHIFT	56
@@ -167,8 +162,9 @@ const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t addr
 /* Ends the launch if a bulk copy's addresses or size are no multiples of 16. */
 void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *from,
 			uint32_t bytes);
-/* Ends the launch if the window that was found last does not have so many bytes behind @address. */
-void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t bytes);
+/* Ends the launch if a view does not have so many bytes behind @offset. @address: of the window there */
+void ptx_run_view_holds(struct ptx_thread *thread, const struct memcast_view *view,
+			uint64_t offset, uint64_t address, uint32_t bytes);
 
 /* Return: the kernel whose thread it is */
 const struct ptx_kernel *ptx_run_kernel(const struct ptx_thread *thread);

@@ -61,18 +61,17 @@ static uint64_t *count_of(struct runner *runner, uint64_t window)
 struct search {
 	struct ptx_thread *thread;
 	uint64_t address;
-	bool found;
+	const struct ptx_window *found;
+	size_t offset;
 };
 
 /* On a stack of the process: what is not found is logged, and the log calls the program. */
 static void find_window(void *data)
 {
 	struct search *search = data;
-	struct ptx_thread *thread = search->thread;
-	const struct ptx_run_host *host = thread->block->runner->grid->launch->host;
+	const struct ptx_run_host *host = search->thread->block->runner->grid->launch->host;
 
-	search->found = host->view_at && host->view_at(search->address, &thread->window,
-						       &thread->window_bytes, &thread->view);
+	search->found = host->window_at ? host->window_at(search->address, &search->offset) : NULL;
 }
 
 /* A runner's work on a launch has ended. */
@@ -91,14 +90,15 @@ void counts_tell(struct runner *runner, const struct ptx_run_host *host)
 const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
 					size_t *offset)
 {
-	struct search search = { thread, address, false };
+	struct search search = { thread, address, NULL, 0 };
 
 	ptx_run_host(thread, find_window, &search);
 	if (!search.found)
 		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
 			 "a multimem operation at %#lx: " PTX_NO_VIEW, address);
-	thread->operations = count_of(thread->block->runner, thread->window);
-	*offset = address - thread->window;
+	thread->view = &search.found->view;
+	thread->operations = count_of(thread->block->runner, address - search.offset);
+	*offset = search.offset;
 	return thread->view;
 }
 
@@ -111,12 +111,13 @@ void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *f
 			 from, to);
 }
 
-void ptx_run_view_holds(struct ptx_thread *thread, uint64_t address, uint32_t bytes)
+void ptx_run_view_holds(struct ptx_thread *thread, const struct memcast_view *view,
+			uint64_t offset, uint64_t address, uint32_t bytes)
 {
-	if (address - thread->window + bytes > thread->window_bytes)
+	if (offset + bytes > view->bytes)
 		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
 			 "a multimem copy of %u bytes to %#lx: the window ends at %#lx", bytes,
-			 address, thread->window + thread->window_bytes);
+			 address, address - offset + view->bytes);
 }
 
 void ptx_run_condition(struct ptx_thread *thread, uint64_t handle, uint32_t value)

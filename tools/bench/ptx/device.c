@@ -11,7 +11,7 @@
 #define WINDOW	0x700000000000UL	/* nothing is mapped there */
 
 static const struct ptx_object *object;
-static const struct memcast_view *shown;
+static struct ptx_window window = { .start = WINDOW };
 
 const char *device_open(void)
 {
@@ -73,27 +73,22 @@ const struct ptx_kernel *device_kernel(struct ptx_code *code, const char *name)
 	return kernel;
 }
 
-static bool view_at(uint64_t address, uint64_t *window, size_t *bytes,
-		    const struct memcast_view **view)
+static const struct ptx_window *window_at(uint64_t address, size_t *offset)
 {
-	if (!shown || address - WINDOW >= shown->bytes)
-		return false;
-	*window = WINDOW;
-	*bytes = shown->bytes;
-	*view = shown;
-	return true;
+	*offset = address - WINDOW;
+	return *offset < window.view.bytes ? &window : NULL;
 }
 
 void *device_window(const struct memcast_view *view)
 {
-	shown = view;
+	window.view = *view;
 	return (void *)WINDOW;
 }
 
 void device_launch(const struct ptx_kernel *kernel, unsigned int blocks_x, unsigned int blocks_y,
 		   unsigned int threads_x, unsigned int threads_y, const struct arrays *arrays)
 {
-	static const struct ptx_run_host host = { .view_at = view_at };
+	static const struct ptx_run_host host = { .window_at = window_at };
 	struct ptx_launch launch = {
 		.kernel = kernel, .parameters = arrays,
 		.grid = { blocks_x, blocks_y, 1 }, .block = { threads_x, threads_y, 1 },
