@@ -786,6 +786,8 @@ struct memcast_address_info {
 
 /* Check a store, not a load. */
 #define MEMCAST_CHECK_STORE	(1U << 0)
+/* Check all bytes of the mapping at the address, and of a window the replicas of all members. */
+#define MEMCAST_CHECK_WHOLE	(1U << 1)
 
 /**
  * struct memcast_address_check - ioctl(MEMCAST_ADDRESS_CHECK)

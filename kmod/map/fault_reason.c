@@ -137,6 +137,29 @@ bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64
 	return found;
 }
 
+/* Fails a call if a member, or the one whose replica is mapped, has a gap in what the mapping shows. */
+static int check_whole(struct mc_call *call, const struct mc_mapping *mapping)
+{
+	unsigned long last = mc_mapping_offset(mapping, mapping->va.last), offset;
+	struct mc_team *team = mc_team(mapping->object);
+	const struct mc_binding *binding;
+	struct mc_member *member;
+
+	lockdep_assert_held(&team->lock);
+	for (member = team->member; member < team->member + team->joined; member++) {
+		if (mapping->replica && member != mapping->replica)
+			continue;
+		offset = mc_mapping_offset(mapping, mapping->va.start);
+		for (; offset <= last; offset = binding->range.last + 1) {
+			binding = mc_binding_find(member, offset);
+			if (!binding)
+				return fail_unbound(call, team, member, offset);
+			cond_resched();
+		}
+	}
+	return 0;
+}
+
 static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 {
 	struct memcast_address_check *check = call->arg;
@@ -160,7 +183,9 @@ static int check_mapping(struct mc_call *call, const struct mc_mapping *mapping)
 	offset = mc_mapping_offset(mapping, check->address);
 	down_read(&team->lock);
 	binding = find_binding(team, mapping->replica, offset);
-	if (!binding)
+	if (check->flags & MEMCAST_CHECK_WHOLE)
+		ret = check_whole(call, mapping);
+	else if (!binding)
 		ret = fail_unbound(call, team, mapping->replica, offset);
 	else if (mc_object_has_ended(&binding->memory->object))
 		ret = mc_fail(call, -EFAULT, "memory %llu, which is bound there, is being freed",
@@ -231,7 +256,7 @@ int mc_address_check(struct mc_call *call)
 	struct mc_mapping *mapping;
 	int ret;
 
-	if (check->flags & ~MEMCAST_CHECK_STORE || check->reserved)
+	if (check->flags & ~(MEMCAST_CHECK_STORE | MEMCAST_CHECK_WHOLE) || check->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
 	reservation = mc_reservation_at(call, check->address);
 	if (IS_ERR(reservation))
@@ -245,7 +270,8 @@ int mc_address_check(struct mc_call *call)
 	mapping = mc_mapping_find(reservation, check->address);
 	ret = mapping ? check_mapping(call, mapping) : fail_unmapped(call, reservation);
 	up_read(&reservation->lock);
-	ret = ret ?: check_touched(call, reservation);
+	if (!(check->flags & MEMCAST_CHECK_WHOLE))
+		ret = ret ?: check_touched(call, reservation);
 	mc_reservation_put(reservation);
 	return ret;
 }

@@ -33,6 +33,17 @@ bool fault_window_at(uintptr_t address, struct trap_window *window)
 	return true;
 }
 
+/* Does a store to the window at an address reach all members, wherever in the window it is? */
+bool fault_window_is_bound(uintptr_t address)
+{
+	struct memcast_address_check check = {
+		.address = address,
+		.flags = MEMCAST_CHECK_STORE | MEMCAST_CHECK_WHOLE,
+	};
+
+	return device_ask(MEMCAST_ADDRESS_CHECK, &check);
+}
+
 /*
  * Return: is the address in a window, whatever the CPU's access? @place: output, the place in
  * the team.

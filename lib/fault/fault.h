@@ -73,6 +73,7 @@ struct fault_memory {
 bool fault_near(uintptr_t address);
 bool fault_memory_at(uintptr_t address, struct fault_memory *memory);
 bool fault_window_at(uintptr_t address, struct trap_window *window);
+bool fault_window_is_bound(uintptr_t address);
 bool fault_place_at(uintptr_t address, struct fault_place *place);
 bool fault_reason(uintptr_t address, bool store, char *text, size_t size);
 

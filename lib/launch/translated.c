@@ -94,7 +94,8 @@ static const struct ptx_run_host host = {
 
 /*
  * Finds the first window that a value of a launch's parameters points into. Kernels that are given one
- * store to it, mostly, as the copy kernels of benchmarks do.
+ * store to it, mostly, as the copy kernels of benchmarks do. A window of which a member has nothing
+ * bound somewhere is left to the signals' handler, which leaves the member out.
  */
 static void find_window(const struct code *code, struct ptx_launch *launch)
 {
@@ -105,7 +106,7 @@ static void find_window(const struct code *code, struct ptx_launch *launch)
 	for (uint32_t at = 0; at + sizeof(value) <= code->parameters_bytes; at += sizeof(value)) {
 		memcpy(&value, (const char *)launch->parameters + at, sizeof(value));
 		if (fault_near(value) && fault_window_at(value, &window) &&
-		    (launch->window = window_at(value, &offset)))
+		    fault_window_is_bound(value) && (launch->window = window_at(value, &offset)))
 			return;
 	}
 }

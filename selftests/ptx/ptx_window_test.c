@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Plain stores to windows, by kernels: without a signal for each, if a parameter is the window. */
+#define _GNU_SOURCE
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "memcast/view.h"
+#include "processor.h"
 #include "ptx_fixture.h"
 
 #define EACH	64U		/* bytes that a thread stores */
@@ -153,6 +156,61 @@ TEST_F(ptx, stores_are_faults_without_the_trap)
 TEST_F(ptx, stores_are_faults_in_strict_mode)
 {
 	store_refused("MEMCAST_STRICT", "1");
+}
+
+/* stderr goes to a file. Return: what stderr was */
+static int say_to_file(void)
+{
+	int before = dup(STDERR_FILENO);
+
+	dup2(memfd_create("stderr", MFD_CLOEXEC), STDERR_FILENO);
+	return before;
+}
+
+static void read_said(int before, char *said, size_t size)
+{
+	ssize_t length = pread(STDERR_FILENO, said, size - 1, 0);
+
+	said[length < 0 ? 0 : length] = '\0';
+	dup2(before, STDERR_FILENO);
+	close(before);
+}
+
+/*
+ * A member without memory is left out and named once, however the kernel comes by the address: "stores"
+ * is given it.
+ */
+TEST_F(ptx, stores_leave_out_a_member_without_memory)
+{
+	CUmemGenericAllocationHandle team, memory[2];
+	const struct memcast_view *view;
+	CUdeviceptr window;
+	char said[4096];
+	size_t offset;
+	int before;
+
+	if (!STORES_REACH_ALL)
+		SKIP(return, "plain stores are faults here");
+	load(stores);
+	team = complete_team(2, CHUNK);
+	for (int i = 0; i < 2; i++)
+		memory[i] = new_memory(i, CHUNK);
+	ASSERT_OK(cuMulticastBindMem(team, 0, memory[0], 0, CHUNK, 0));
+	window = ADDRESS(mapped(team, CHUNK, 0));
+	view = memcastViewAt(window, &offset);
+	ASSERT_NE(NULL, view);
+	before = say_to_file();
+	EXPECT_OK(LAUNCH("stores", 1, 96, &window, &self->memory));
+	EXPECT_OK(cuStreamSynchronize(self->stream));
+	read_said(before, said, sizeof(said));
+	EXPECT_SAYS(said, "does not reach every replica: device 1 has no memory at byte ");
+	EXPECT_EQ(95, *(uint32_t *)(view->replica[0] + 95 * EACH + 4));
+	/* then all have memory: no signal */
+	ASSERT_OK(cuMulticastBindMem(team, 0, memory[1], 0, CHUNK, 0));
+	refuse_signals();
+	ASSERT_OK(LAUNCH("stores", 1, 96, &window, &self->memory));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(95, *(uint32_t *)(view->replica[1] + 95 * EACH + 4));
 }
 
 /* Stores 1, says so, and stores 2 when it is told to. */

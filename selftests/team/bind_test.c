@@ -226,6 +226,30 @@ TEST_F(bind, says_what_was_lost)
 	EXPECT_UNBOUND(1, 3, " yet: cuMulticastBindMem() binds some");
 }
 
+static int check_whole(const void *address)
+{
+	struct memcast_address_check check = {
+		.address = (uintptr_t)address, .flags = MEMCAST_CHECK_WHOLE,
+	};
+
+	return RAW(raw_library_fd(), ADDRESS_CHECK, check);
+}
+
+/* Of a window, any member's gap counts, wherever the address is. */
+TEST_F(bind, gaps_in_a_mapping)
+{
+	void *window = (void *)mapped(self->team, 4 * CHUNK, 0);
+
+	ASSERT_OK(BIND(0, 0, 0, 2));
+	ASSERT_OK(BIND(0, 1, 0, 4));
+	EXPECT_EQ(EFAULT, check_whole(REPLICA(0, 0)));
+	EXPECT_EQ(0, check_whole(REPLICA(1, 3)));
+	EXPECT_EQ(EFAULT, check_whole(window));
+	ASSERT_OK(BIND(2, 0, 2, 2));
+	EXPECT_EQ(0, check_whole(REPLICA(0, 0)));
+	EXPECT_EQ(0, check_whole(window));
+}
+
 TEST_F(bind, lives_with_a_mapping_of_its_memory)
 {
 	volatile uint32_t *at = mapped(self->memory[0], 4 * CHUNK, 0);
