@@ -27,6 +27,10 @@ extern "C" {
  * @context: as the handler was given it, by SA_SIGINFO. If the store has to fail, its registers
  *	of the fault (REG_TRAPNO, REG_ERR, REG_CR2) become those of the fault in @info.
  *
+ * Threads that run kernels have an alternate stack, as those of a kernel may be small. So the
+ * handlers of a program that launches kernels need SA_ONSTACK: a launch ends, and stderr says
+ * why, when a kernel's store comes here by a handler that runs on the kernel's stack.
+ *
  * To be called first, from the handlers of SIGSEGV and of SIGBUS (the call finds out by
  * a signal inside it that a replica is not bound). errno and the signal
  * mask are as before when it returns.

@@ -41,6 +41,7 @@ struct fault_frame;
 void fault_stacks_make(void);
 void fault_call(const ucontext_t *context, void (*run)(void *data), void *data);
 bool fault_has_moved(const ucontext_t *context);
+bool fault_on_alternate(const ucontext_t *context);
 bool fault_writable(uintptr_t start, uintptr_t end);
 
 /* x86/frame.c, arm64/frame.c: calls a function with the stack that ends at @end */
@@ -79,6 +80,7 @@ bool fault_reason(uintptr_t address, bool store, char *text, size_t size);
 
 /* say.c; @text: of the instruction, or "" */
 void fault_say_note(void);
+void fault_say_stack(void);
 void fault_say_missed(uintptr_t address, uintptr_t replica);
 void fault_say_cannot(const char *text, uintptr_t rip, uintptr_t address, const char *why);
 void fault_say_strict(const char *text, uintptr_t rip, uintptr_t address,

@@ -190,6 +190,17 @@ void fault_say_note(void)
 	end(&line);
 }
 
+/* Says why a launch ends whose kernel may have lost parts of its stacks. */
+void fault_say_stack(void)
+{
+	struct line line;
+
+	begin(&line);
+	add(&line, "the program's handler of SIGSEGV ran on the stack of a kernel, which may be too small "
+	    "for it, so the kernel ends: it has to be installed with SA_ONSTACK: memcast/trap.h");
+	end(&line);
+}
+
 /*
  * Says once in a process that a store missed a replica. @replica: the address in the replica
  * that has no memory

@@ -107,6 +107,24 @@ static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_
 	return event.done;
 }
 
+/*
+ * The function that handles a thread's own faults. Not a thread-local variable: that would be
+ * allocated in a handler, or take room that dlopen() lacks.
+ */
+static pthread_key_t catchers;
+static atomic_bool have_catchers;
+
+static void make_catchers(void)
+{
+	have_catchers = !pthread_key_create(&catchers, NULL);
+}
+
+/* The stacks of kernels from PTX are small. A kernel's own thread has an alternate one for signals. */
+static bool on_stack_of_kernel(const ucontext_t *context)
+{
+	return have_catchers && pthread_getspecific(catchers) && !fault_on_alternate(context);
+}
+
 static bool handled(int number, siginfo_t *info, ucontext_t *context)
 {
 	const struct trap_object *trap = loaded;
@@ -122,6 +140,10 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	if (number != SIGSEGV || info->si_code <= 0 || info->si_code == SEGV_PKUERR ||
 	    !fault_is_of_a_page(context))
 		return false;
+	if (on_stack_of_kernel(context)) {
+		fault_say_stack();
+		return false;
+	}
 	block_others(&mask);
 	/* Allow what the program's keys allow, and key 0, which the library's own data has. */
 	keys = fault_keys_set(0);
@@ -243,18 +265,6 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context, bool calle
 		action.sa_sigaction(number, info, context);
 	else
 		action.sa_handler(number);
-}
-
-/*
- * The function that handles a thread's own faults. Not a thread-local variable: that would be
- * allocated in a handler, or take room that dlopen() lacks.
- */
-static pthread_key_t catchers;
-static atomic_bool have_catchers;
-
-static void make_catchers(void)
-{
-	have_catchers = !pthread_key_create(&catchers, NULL);
 }
 
 void fault_catch(fault_catcher *new)

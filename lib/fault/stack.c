@@ -62,6 +62,13 @@ static bool on_alternate(const ucontext_t *context, uintptr_t *room)
 	return !(alternate->ss_flags & SS_DISABLE) && *room < alternate->ss_size;
 }
 
+bool fault_on_alternate(const ucontext_t *context)
+{
+	uintptr_t room;
+
+	return on_alternate(context, &room);
+}
+
 /* Return: the number of a stack, or -1 */
 static int take(void)
 {

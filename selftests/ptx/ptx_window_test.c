@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "memcast/trap.h"
 #include "memcast/view.h"
 #include "processor.h"
 #include "ptx_fixture.h"
@@ -222,7 +223,9 @@ TEST_F(ptx, stores_leave_out_a_member_without_memory)
 	store ".u32 [%d1], %r2; ret; }\n"
 
 static const char waits[] = HEAD
-	WAITS("waits", "st.global") WAITS("multimem_waits", "multimem.st.relaxed.sys.global");
+	WAITS("waits", "st.global") WAITS("multimem_waits", "multimem.st.relaxed.sys.global")
+	".visible .entry stores_there(.param .u64 at) {\n" REGISTERS
+	"ld.param.u64 %d1, [at]; ld.global.u64 %d1, [%d1]; st.global.u32 [%d1], 7; ret; }\n";
 
 /* Runs a kernel that waits, to the point where it does. */
 #define begin(kernel, window)	begin_(_metadata, self, kernel, window)
@@ -285,6 +288,29 @@ TEST_F(ptx, stores_to_an_unmapped_window)
 TEST_F(ptx, multimem_at_an_unmapped_window)
 {
 	store_to_unmapped("multimem_waits");
+}
+
+static void ask_library(int number, siginfo_t *info, void *context)
+{
+	if (!memcastTrap(number, info, context))
+		_exit(2);
+}
+
+/* Its frame, and the store, would be on the small stack of a kernel's thread. */
+TEST_F(ptx, a_handler_without_the_alternate_stack_ends_the_launch)
+{
+	struct sigaction action = { .sa_sigaction = ask_library, .sa_flags = SA_SIGINFO };
+	char said[4096];
+	int before;
+
+	load(waits);
+	*(CUdeviceptr *)self->memory = new_window();
+	ASSERT_EQ(0, sigaction(SIGSEGV, &action, NULL));
+	before = say_to_file();
+	EXPECT_OK(LAUNCH("stores_there", 1, 1, &self->memory));
+	EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(self->stream));
+	read_said(before, said, sizeof(said));
+	EXPECT_SAYS(said, "has to be installed with SA_ONSTACK: memcast/trap.h");
 }
 
 TEST_HARNESS_MAIN
