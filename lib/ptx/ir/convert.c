@@ -67,18 +67,6 @@ static LLVMValueRef round_double(struct translator *t, struct conversion *c, LLV
 	       call_math(t, "f32_of_f64", value, constant(t, 32, c->mode));
 }
 
-/* .ftz: 0 if the value, rounded to 24 bits as if exponents had no end, is below normal numbers */
-static LLVMValueRef flush_double(struct translator *t, struct conversion *c, LLVMValueRef value,
-				 LLVMValueRef result)
-{
-	LLVMValueRef large = BUILD(FMul, value, LLVMConstReal(t->f64, 0x1p64)), small, zero;
-
-	large = intrinsic(t, "llvm.fabs", t->f32, 1, round_double(t, c, large), NULL, NULL);
-	small = LLVMBuildFCmp(t->builder, LLVMRealOLT, large, LLVMConstReal(t->f32, 0x1p-62), "");
-	zero = intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32), result, NULL);
-	return choose(t, small, zero, result);
-}
-
 /* A NaN keeps its bits if nothing is asked for but another format. */
 static LLVMValueRef to_float(struct translator *t, struct conversion *c, LLVMValueRef value)
 {
@@ -92,7 +80,10 @@ static LLVMValueRef to_float(struct translator *t, struct conversion *c, LLVMVal
 	if (LLVMTypeOf(value) == t->f64) {
 		LLVMValueRef result = round_double(t, c, value);
 
-		return c->ftz ? flush_double(t, c, value, result) : result;
+		if (c->ftz)
+			result = flush_rounded(t, result,
+					       round_double(t, c, BUILD(FAdd, value, value)));
+		return result;
 	}
 	if (plain && (c->from == TYPE_F32 || c->from == TYPE_BF16))
 		return value;

@@ -72,6 +72,19 @@ LLVMValueRef flush(struct translator *t, LLVMValueRef value, enum type type)
 		      value);
 }
 
+/*
+ * .ftz of a result: 0 if it, rounded to 24 bits as if exponents had no end, is below normal
+ * numbers. @twice: twice the result, rounded alike: below 2^-125 then. Only large ones overflow.
+ */
+LLVMValueRef flush_rounded(struct translator *t, LLVMValueRef value, LLVMValueRef twice)
+{
+	LLVMValueRef size = intrinsic(t, "llvm.fabs", t->f32, 1, twice, NULL, NULL), small, zero;
+
+	small = LLVMBuildFCmp(t->builder, LLVMRealOLT, size, LLVMConstReal(t->f32, 0x1p-125), "");
+	zero = intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32), value, NULL);
+	return choose(t, small, zero, value);
+}
+
 /* .sat: into 0 to 1, a NaN to +0 */
 LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type)
 {
@@ -91,6 +104,7 @@ void float_operands(struct translator *t, struct operation *operation, uint32_t 
 	operation->sat = has(t, MOD_sat);
 	operation->count = count;
 	operation->divides = false;
+	operation->twice = NULL;
 	for (uint32_t i = 0; i < count; i++) {
 		operation->values[i] = get_float(t, operand(t, 1 + i), operation->type);
 		if (operation->ftz)
@@ -111,7 +125,9 @@ void float_result(struct translator *t, struct operation *operation, LLVMValueRe
 	} else {
 		value = canonical(t, value, operation->type);
 	}
-	if (operation->ftz)
+	if (operation->twice)
+		value = flush_rounded(t, value, operation->twice);
+	else if (operation->ftz)
 		value = flush(t, value, operation->type);
 	if (operation->sat)
 		value = saturate(t, value, operation->type);
@@ -160,11 +176,26 @@ static void note_product(struct translator *t, const struct operation *operation
 	to->symbol->factors_epoch = t->epoch;
 }
 
+static LLVMValueRef binary(struct translator *t, const struct operation *operation, char kind,
+			   LLVMValueRef a, LLVMValueRef b)
+{
+	enum type type = operation->type;
+
+	if (operation->mode == ROUND_RN)
+		return kind == '+' ? BUILD(FAdd, a, b) : kind == '-' ? BUILD(FSub, a, b) :
+		       BUILD(FMul, a, b);
+	return call_math(t, kind == '+' ? name_of("add_f32", "add_f64", type) :
+			 kind == '-' ? name_of("sub_f32", "sub_f64", type) :
+			 name_of("mul_f32", "mul_f64", type), a, b,
+			 constant(t, 32, operation->mode));
+}
+
+/* Sums below normal numbers are exact. */
 void translate_float_binary(struct translator *t, char kind)
 {
 	struct operation operation;
 	bool free;
-	LLVMValueRef *v = operation.values, value;
+	LLVMValueRef *v = operation.values;
 
 	if (is_half(type_at(t, 0))) {
 		half_binary(t, kind);
@@ -174,37 +205,36 @@ void translate_float_binary(struct translator *t, char kind)
 	free = operation.mode == ROUND_RN && !has(t, MOD_rn);
 	if (free && fused(t, &operation, kind))
 		return;
-	if (operation.mode == ROUND_RN)
-		value = kind == '+' ? BUILD(FAdd, v[0], v[1]) : kind == '-' ? BUILD(FSub, v[0],
-										    v[1]) :
-			BUILD(FMul, v[0], v[1]);
-	else
-		value = call_math(t, kind == '+' ? name_of("add_f32", "add_f64", operation.type) :
-				  kind == '-' ? name_of("sub_f32", "sub_f64", operation.type) :
-				  name_of("mul_f32", "mul_f64", operation.type), v[0], v[1],
-				  constant(t, 32, operation.mode));
-	float_result(t, &operation, value);
+	if (operation.ftz && kind == '*')
+		operation.twice = binary(t, &operation, kind, BUILD(FAdd, v[0], v[0]), v[1]);
+	float_result(t, &operation, binary(t, &operation, kind, v[0], v[1]));
 	if (free && kind == '*')
 		note_product(t, &operation);
+}
+
+static LLVMValueRef multiply_add(struct translator *t, const struct operation *operation,
+				 LLVMValueRef a, LLVMValueRef b, LLVMValueRef c)
+{
+	if (operation->mode == ROUND_RN)
+		return intrinsic(t, "llvm.fma", LLVMTypeOf(a), 3, a, b, c);
+	return call_math(t, name_of("fma_f32", "fma_f64", operation->type), a, b, c,
+			 constant(t, 32, operation->mode));
 }
 
 void translate_fma(struct translator *t)
 {
 	struct operation operation;
-	LLVMValueRef *v = operation.values, value;
+	LLVMValueRef *v = operation.values;
 
 	if (is_half(type_at(t, 0))) {
 		half_fma(t);
 		return;
 	}
 	float_operands(t, &operation, 3);
-	if (operation.mode == ROUND_RN)
-		value = intrinsic(t, "llvm.fma", LLVMTypeOf(v[0]), 3, v[0], v[1], v[2]);
-	else
-		value = call_math(t, name_of("fma_f32", "fma_f64", operation.type), v[0], v[1],
-				  v[2],
-				  constant(t, 32, operation.mode));
-	float_result(t, &operation, value);
+	if (operation.ftz)
+		operation.twice = multiply_add(t, &operation, BUILD(FAdd, v[0], v[0]), v[1],
+					       BUILD(FAdd, v[2], v[2]));
+	float_result(t, &operation, multiply_add(t, &operation, v[0], v[1], v[2]));
 }
 
 /* abs and neg of an f64 NaN leave its bits, made quiet; of an f32 NaN they give the one NaN. */

@@ -11,6 +11,8 @@ struct operation {
 	uint32_t mode, count;
 	bool ftz, sat, divides;
 	LLVMValueRef values[3];
+	/* with .ftz, of what can be inexact below normal numbers: twice the result; else NULL */
+	LLVMValueRef twice;
 };
 
 void float_operands(struct translator *t, struct operation *operation, uint32_t count);

@@ -5,6 +5,7 @@
  */
 #include "instructions.h"
 #include "ir.h"
+#include "ptx/math/ptx_math.h"
 
 static bool is_bf16(enum type type)
 {
@@ -108,8 +109,6 @@ static void each_part(struct translator *t, struct parts *parts, uint32_t operan
 static LLVMValueRef finish(struct translator *t, struct parts *parts, LLVMValueRef bits)
 {
 	bits = choose(t, is_half_nan(t, bits, parts->type), constant(t, 16, 0x7fff), bits);
-	if (parts->ftz && !is_bf16(parts->type))
-		bits = flush_half(t, bits);
 	return limit(t, bits, parts->type, parts->sat, parts->relu);
 }
 
@@ -119,6 +118,14 @@ static LLVMValueRef binary(struct translator *t, struct parts *parts)
 
 	a = parts->kind == '+' ? BUILD(FAdd, a, b) : parts->kind == '-' ? BUILD(FSub, a, b) :
 	    BUILD(FMul, a, b);
+	/* .ftz: 0 where 11 bits, as if exponents had no end, would be of a subnormal */
+	if (parts->ftz && !is_bf16(parts->type)) {
+		b = intrinsic(t, "llvm.fabs", t->f32, 1, a, NULL, NULL);
+		b = LLVMBuildFCmp(t->builder, LLVMRealOLT, b,
+				  LLVMConstReal(t->f32, HALF_FLUSHED), "");
+		a = choose(t, b, intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32), a,
+					   NULL), a);
+	}
 	return finish(t, parts, narrow(t, a, parts->type));
 }
 
@@ -134,8 +141,12 @@ void half_binary(struct translator *t, char kind)
 
 static LLVMValueRef multiply_add(struct translator *t, struct parts *parts)
 {
-	return finish(t, parts, call_math(t, is_bf16(parts->type) ? "fma_bf16" : "fma_f16",
-					  parts->v[0], parts->v[1], parts->v[2]));
+	LLVMValueRef *v = parts->v;
+
+	if (is_bf16(parts->type))
+		return finish(t, parts, call_math(t, "fma_bf16", v[0], v[1], v[2]));
+	return finish(t, parts, call_math(t, "fma_f16", v[0], v[1], v[2],
+					  constant(t, 32, parts->ftz)));
 }
 
 /* .oob is about a NaN that only loads of tensors give, which memcast has not. */

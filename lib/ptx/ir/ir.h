@@ -285,6 +285,7 @@ LLVMValueRef run_parts(struct translator *t, LLVMValueRef part);
 /* ---- float.c, half.c ---- */
 LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type);
 LLVMValueRef flush(struct translator *t, LLVMValueRef value, enum type type);
+LLVMValueRef flush_rounded(struct translator *t, LLVMValueRef value, LLVMValueRef twice);
 LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type);
 LLVMValueRef is_nan(struct translator *t, LLVMValueRef value);
 LLVMValueRef widen(struct translator *t, LLVMValueRef bits, enum type type);

@@ -10,13 +10,21 @@ static LLVMValueRef one(struct translator *t, enum type type)
 	return LLVMConstReal(type == TYPE_F64 ? t->f64 : t->f32, 1);
 }
 
-static LLVMValueRef quotient(struct translator *t, struct operation *operation, LLVMValueRef a,
-			     LLVMValueRef b)
+static LLVMValueRef rounded(struct translator *t, const struct operation *operation, LLVMValueRef a,
+			    LLVMValueRef b)
 {
 	if (operation->mode == ROUND_RN)
 		return BUILD(FDiv, a, b);
 	return call_math(t, name_of("div_f32", "div_f64", operation->type), a, b,
 			 constant(t, 32, operation->mode));
+}
+
+static LLVMValueRef quotient(struct translator *t, struct operation *operation, LLVMValueRef a,
+			     LLVMValueRef b)
+{
+	if (operation->ftz && operation->type == TYPE_F32)
+		operation->twice = rounded(t, operation, BUILD(FAdd, a, a), b);
+	return rounded(t, operation, a, b);
 }
 
 /* div.approx is a * (1 / b): from 2^126 on, 1 / b is 0. */
@@ -47,28 +55,18 @@ void translate_float_division(struct translator *t)
 	float_result(t, &operation, value);
 }
 
-/* With .ftz, what is below the least normal number before it is rounded is 0. */
 void translate_rcp(struct translator *t)
 {
 	bool approx = has(t, MOD_approx);
 	struct operation operation;
-	LLVMValueRef value, size, large, zero;
 
 	float_operands(t, &operation, 1);
 	if (approx && operation.type == TYPE_F64) {
 		put(t, operand(t, 0), call_math(t, "rcp_f64", operation.values[0]), TYPE_F64);
 		return;
 	}
-	value = quotient(t, &operation, one(t, operation.type), operation.values[0]);
-	if (operation.ftz && operation.type == TYPE_F32) {
-		size = intrinsic(t, "llvm.fabs", t->f32, 1, operation.values[0], NULL, NULL);
-		large = LLVMBuildFCmp(t->builder, LLVMRealOGT, size, LLVMConstReal(t->f32, 0x1p126),
-				      "");
-		zero = intrinsic(t, "llvm.copysign", t->f32, 2, LLVMConstNull(t->f32),
-				 operation.values[0], NULL);
-		value = choose(t, large, zero, value);
-	}
-	float_result(t, &operation, value);
+	float_result(t, &operation, quotient(t, &operation, one(t, operation.type),
+					     operation.values[0]));
 }
 
 void translate_sqrt(struct translator *t)

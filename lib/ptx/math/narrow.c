@@ -182,10 +182,14 @@ static double odd_fma(double a, double b, double c)
 	return sum;
 }
 
-uint16_t ptx_math_fma_f16(uint16_t a, uint16_t b, uint16_t c)
+uint16_t ptx_math_fma_f16(uint16_t a, uint16_t b, uint16_t c, uint32_t ftz)
 {
-	return narrow_double(odd_fma(widen_bits(a, &narrow_f16), widen_bits(b, &narrow_f16),
-				     widen_bits(c, &narrow_f16)), &narrow_f16, ROUND_RN, false);
+	double sum = odd_fma(widen_bits(a, &narrow_f16), widen_bits(b, &narrow_f16),
+			     widen_bits(c, &narrow_f16));
+
+	if (ftz && fabs(sum) < HALF_FLUSHED)
+		sum = copysign(0, sum);
+	return narrow_double(sum, &narrow_f16, ROUND_RN, false);
 }
 
 uint16_t ptx_math_fma_bf16(uint16_t a, uint16_t b, uint16_t c)

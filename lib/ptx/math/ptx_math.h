@@ -45,6 +45,9 @@ double widen_bits(uint32_t bits, const struct narrow_format *format);
 
 extern const struct narrow_format narrow_f16, narrow_bf16;
 
+/* What is below this is subnormal also when it has been rounded to the 11 bits of an f16 */
+#define HALF_FLUSHED		(0x1p-14 - 0x1p-26)
+
 /* flags of conversions */
 #define NARROW_SATFINITE	1
 #define NARROW_RELU		2
@@ -110,7 +113,7 @@ uint16_t ptx_math_f16_of_s64(int64_t, uint32_t);
 uint16_t ptx_math_f16_of_u64(uint64_t, uint32_t);
 uint16_t ptx_math_bf16_of_s64(int64_t, uint32_t);
 uint16_t ptx_math_bf16_of_u64(uint64_t, uint32_t);
-uint16_t ptx_math_fma_f16(uint16_t, uint16_t, uint16_t);
+uint16_t ptx_math_fma_f16(uint16_t, uint16_t, uint16_t, uint32_t);
 uint16_t ptx_math_fma_bf16(uint16_t, uint16_t, uint16_t);
 uint32_t ptx_math_tf32_of_f32(float, uint32_t, uint32_t);
 uint32_t ptx_math_fp8_of_f32(float, uint32_t, uint32_t);
@@ -187,7 +190,7 @@ void ptx_math_matrix_store(void *const *);
 	F(f32_of_u64, "f:li") F(f64_of_s64, "d:li") F(f64_of_u64, "d:li") \
 	F(f16_of_f32, "h:f") F(f32_of_f16, "f:h") F(f16_of_f64, "h:dii") \
 	F(bf16_of_f64, "h:dii") F(f16_of_s64, "h:li") F(f16_of_u64, "h:li") \
-	F(bf16_of_s64, "h:li") F(bf16_of_u64, "h:li") F(fma_f16, "h:hhh") \
+	F(bf16_of_s64, "h:li") F(bf16_of_u64, "h:li") F(fma_f16, "h:hhhi") \
 	F(fma_bf16, "h:hhh") F(tf32_of_f32, "i:fii") F(fp8_of_f32, "i:fii") \
 	F(f16_of_fp8, "i:iii") F(sin_f32, "f:f") F(cos_f32, "f:f") F(lg2_f32, "f:f") \
 	F(ex2_f32, "f:f") F(tanh_f32, "f:f") F(rsqrt_f32, "f:f") F(rcp_f64, "d:d") \
