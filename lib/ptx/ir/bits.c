@@ -292,7 +292,7 @@ void translate_prmt(struct translator *t)
 	for (uint32_t i = 0; i < ARRAY_SIZE(modes); i++)
 		if (has(t, modes[i]))
 			mode = i + 1;
-	if (mode || !LLVMIsConstant(selector)) {
+	if (mode || !LLVMIsAConstantInt(selector)) {
 		put(t, operand(t, 0), call_math(t, "prmt", a, b, selector, constant(t, 32, mode)),
 		    TYPE_B32);
 		return;
