@@ -390,6 +390,8 @@ static void declared(void)
 		  ".v2.f32 [d], {f, f}, d; atom.global.v2.f32.add _, [d], {f, f}; ret; }\n", 0 },
 		{ ".visible .entry k() { .reg .v2 .b32 v; .reg .b32 r; mov.v2.u32 v, r; ret; }\n",
 		  INVALID_PTX },
+		{ ".visible .entry k() { .reg .v2 .b64 v; .reg .b32 r; ld.global.u32 r, [v.y+4]; "
+		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
 	};

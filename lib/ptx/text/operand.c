@@ -62,17 +62,12 @@ static CUresult address(struct reader *reader, struct scope *scope, struct opera
 	operand->kind = OPERAND_ADDRESS;
 	operand->number.kind = CONSTANT_INTEGER;
 	if (reader->word.kind == WORD_NAME) {
-		struct reader name = *reader;
-
 		operand->symbol = scope_find(scope, reader->word.at, reader->word.length);
 		if (!operand->symbol || operand->symbol->kind == SYMBOL_LABEL)
 			return ptx_wrong(reader, "nothing declares");
-		ptx_next(&name);
-		*reader = name;
-		if (reader->word.kind == WORD_DIRECTIVE) {
-			operand->part = reader->word;
-			ptx_next(reader);
-		}
+		if (operand->symbol->kind == SYMBOL_REGISTER && operand->symbol->vector > 1)
+			return ptx_wrong(reader, "no address is in the vector");
+		ptx_next(reader);
 		if (ptx_is(reader, "+") || ptx_is(reader, "-")) {
 			bool minus = ptx_is(reader, "-");
 
