@@ -392,6 +392,8 @@ static void declared(void)
 		  INVALID_PTX },
 		{ ".visible .entry k() { .reg .v2 .b64 v; .reg .b32 r; ld.global.u32 r, [v.y+4]; "
 		  "ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b16 h; .reg .b32 r; cvt.rn.sat.bf16.s32 h, r; "
+		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
 	};

@@ -146,7 +146,7 @@ static CUresult check_conversion(struct form *form)
 	    (no_sign == from_no_sign ? bits >= from_bits : !no_sign && bits > from_bits))
 		return bad(form, ".sat changes nothing:");
 	if ((to == TYPE_BF16 && !is_float(from) && from_bits == 8) ||
-	    (from == TYPE_BF16 && !is_float(to) && has_modifier(form, MOD_sat)) ||
+	    ((to == TYPE_BF16 || from == TYPE_BF16) && has_modifier(form, MOD_sat)) ||
 	    (to == TYPE_TF32 && has_modifier(form, MOD_satfinite) && !has_modifier(form, MOD_rna) &&
 	     form->unit->target < 100))
 		return bad(form, "there is no conversion");
