@@ -394,6 +394,10 @@ static void declared(void)
 		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b16 h; .reg .b32 r; cvt.rn.sat.bf16.s32 h, r; "
 		  "ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .v2 .b32 v; .reg .b64 d; ld.global.v4.u32 v, [d]; "
+		  "ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .v2 .b32 v; .reg .b64 d; st.global.v2.b64 [d], v; "
+		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
 	};

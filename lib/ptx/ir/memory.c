@@ -107,17 +107,17 @@ static void order_vector(struct translator *t, const struct access *access, bool
 			       LLVMAtomicOrderingAcquire, false, "");
 }
 
-static const struct operand *element(struct translator *t, const struct operand *operand,
-				     const struct access *access, uint32_t index)
+/* Return: what stands for an element of a list, or of a vector of registers */
+static struct operand element(struct translator *t, const struct operand *operand, uint32_t index)
 {
-	static const struct operand sink = { .kind = OPERAND_SINK };
+	struct operand one = *operand;
 
-	if (access->count == 1)
-		return operand;
 	if (operand->kind == OPERAND_VECTOR && index < operand->count)
-		return &operand->items[index];
-	unsupported(t);
-	return &sink;
+		return operand->items[index];
+	if (operand->kind != OPERAND_REGISTER || index >= operand->symbol->vector)
+		unsupported(t);
+	one.part = (struct word) { .at = &".x.y.z.w"[2 * (index & 3)], .length = 2 };
+	return one;
 }
 
 /* A thread that polls is taken to wait for the word that it has looked at last. */
@@ -265,10 +265,12 @@ void translate_ld(struct translator *t)
 		put(t, operand(t, 0), value, access.type);
 		return;
 	}
-	for (uint32_t i = 0; i < access.count; i++)
-		put(t, element(t, operand(t, 0), &access, i),
-		    LLVMBuildExtractElement(t->builder, value, constant(t, 32, i),
-					    ""), access.type);
+	for (uint32_t i = 0; i < access.count; i++) {
+		struct operand to = element(t, operand(t, 0), i);
+
+		put(t, &to, LLVMBuildExtractElement(t->builder, value, constant(t, 32, i), ""),
+		    access.type);
+	}
 }
 
 void translate_st(struct translator *t)
@@ -287,11 +289,13 @@ void translate_st(struct translator *t)
 			value = BUILD(BitCast, value, access_type(t, &access));
 	} else {
 		value = LLVMGetUndef(access_type(t, &access));
-		for (uint32_t i = 0; i < access.count; i++)
+		for (uint32_t i = 0; i < access.count; i++) {
+			struct operand from = element(t, operand(t, 1), i);
+
 			value = LLVMBuildInsertElement(t->builder, value,
-						       get(t, element(t, operand(t, 1), &access, i),
-							   access.type),
+						       get(t, &from, access.type),
 						       constant(t, 32, i), "");
+		}
 	}
 	if (access.strong)
 		note_deed(t);

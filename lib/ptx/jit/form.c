@@ -155,8 +155,15 @@ static CUresult check_conversion(struct form *form)
 
 static uint32_t register_bits(const struct operand *operand)
 {
-	return operand->kind == OPERAND_REGISTER && !operand->part.length &&
-	       operand->symbol->vector == 1 ? type_bits(operand->symbol->type) : 0;
+	return operand->kind == OPERAND_REGISTER ? type_bits(operand->symbol->type) : 0;
+}
+
+/* Elements of a list, or of a vector of registers */
+static uint32_t values_of(const struct operand *operand)
+{
+	return operand->kind == OPERAND_VECTOR ? operand->count :
+	       operand->kind == OPERAND_REGISTER && !operand->part.length ?
+	       operand->symbol->vector : 1;
 }
 
 static uint32_t vector_of(const struct form *form)
@@ -236,8 +243,10 @@ static CUresult check_memory(struct form *form)
 	    address->symbol->kind == SYMBOL_REGISTER && type_bits(address->symbol->type) == 32 &&
 	    (has_modifier(form, MOD_global) || space_free(form->modifiers, at->modifiers_count)))
 		return bad(form, "an address needs a register of 64 bits:");
-	for (uint32_t i = 0; i < (count > 1 ? value->count : 1); i++) {
-		const struct operand *one = count > 1 ? &value->items[i] : value;
+	if (values_of(value) != count)
+		return bad(form, "no vector of that length is an operand of");
+	for (uint32_t i = 0; i < (value->count ? value->count : 1); i++) {
+		const struct operand *one = value->count ? &value->items[i] : value;
 
 		if (register_bits(one) && register_bits(one) < bits)
 			return bad(form, "a register is too small for");
