@@ -138,7 +138,8 @@ static struct symbol *product_in(struct translator *t, const struct operand *ope
 {
 	struct symbol *symbol = operand->kind == OPERAND_REGISTER ? operand->symbol : NULL;
 
-	return symbol && symbol->factors_epoch == t->epoch ? symbol : NULL;
+	return symbol && symbol->factors_epoch == t->epoch &&
+	       symbol->factors_element == vector_element(&operand->part) ? symbol : NULL;
 }
 
 /*
@@ -173,6 +174,7 @@ static void note_product(struct translator *t, const struct operation *operation
 		return;
 	to->symbol->factors[0] = operation->values[0];
 	to->symbol->factors[1] = operation->values[1];
+	to->symbol->factors_element = vector_element(&to->part);
 	to->symbol->factors_epoch = t->epoch;
 }
 

@@ -131,6 +131,7 @@ LLVMValueRef get_float(struct translator *t, const struct operand *operand, enum
 LLVMValueRef get_predicate(struct translator *t, const struct operand *operand);
 void put(struct translator *t, const struct operand *operand, LLVMValueRef value, enum type type);
 void put_predicate(struct translator *t, const struct operand *operand, LLVMValueRef value);
+int vector_element(const struct word *part);
 LLVMValueRef register_read(struct translator *t, struct symbol *symbol, int element);
 LLVMValueRef register_place(struct translator *t, struct symbol *symbol, int element);
 void register_write(struct translator *t, struct symbol *symbol, int element, LLVMValueRef value,

@@ -120,7 +120,7 @@ void register_write(struct translator *t, struct symbol *symbol, int element, LL
 }
 
 /* .x .y .z .w of a vector; also .r .g .b .a */
-static int element_of(const struct word *part)
+int vector_element(const struct word *part)
 {
 	static const char letters[] = "xyzwrgba";
 	const char *at = part->length == 2 ? strchr(letters, part->at[1]) : NULL;
@@ -171,8 +171,8 @@ LLVMValueRef get(struct translator *t, const struct operand *operand, enum type 
 
 	switch (operand->kind) {
 	case OPERAND_REGISTER:
-		value = as_int(t, register_read(t, operand->symbol, element_of(&operand->part)));
-		value = resize(t, value, bits, false);
+		value = register_read(t, operand->symbol, vector_element(&operand->part));
+		value = resize(t, as_int(t, value), bits, false);
 		return operand->negated && bits == 1 ? BUILD(Not, value) : value;
 	case OPERAND_NUMBER:
 		if (bits == 1)
@@ -195,7 +195,7 @@ LLVMValueRef get_float(struct translator *t, const struct operand *operand, enum
 	LLVMTypeRef to = type == TYPE_F64 ? t->f64 : t->f32;
 
 	if (operand->kind == OPERAND_REGISTER && operand->symbol->type == type)
-		return register_read(t, operand->symbol, element_of(&operand->part));
+		return register_read(t, operand->symbol, vector_element(&operand->part));
 	return BUILD(BitCast, get(t, operand, type), to);
 }
 
@@ -213,7 +213,7 @@ void put(struct translator *t, const struct operand *operand, LLVMValueRef value
 	case OPERAND_SINK:
 		return;
 	case OPERAND_REGISTER:
-		register_write(t, operand->symbol, element_of(&operand->part), value,
+		register_write(t, operand->symbol, vector_element(&operand->part), value,
 			       type_is(type, KIND_SIGNED));
 		return;
 	case OPERAND_VECTOR:

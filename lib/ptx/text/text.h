@@ -163,6 +163,7 @@ struct symbol {
 	bool used;
 	/* of a register that has a product of two floats, which a sum may take in */
 	void *factors[2];
+	int factors_element;		/* of a vector of registers */
 	uint32_t factors_epoch;
 	struct alignment alignment;
 };
