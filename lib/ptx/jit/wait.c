@@ -7,7 +7,7 @@
 #include "ptx/ir/instructions.h"
 
 static const char *const waiting[] = {
-	"atom", "mbarrier", "nanosleep", "call", "fence", "membar",
+	"atom", "mbarrier", "nanosleep", "call", "fence", "membar", "cp",
 };
 
 /* May the instruction, in a loop, be what the loop waits by? */
@@ -116,11 +116,10 @@ bool body_depends(const struct body *body)
 	for (at = body->first; at; at = at->next) {
 		if (at->kind != STATEMENT_INSTRUCTION)
 			continue;
-		if (is_name(at, "call") || is_name(at, "mbarrier") || is_name(at, "nanosleep") ||
-		    is_name(at, "cp"))
+		if (is_name(at, "call") || is_name(at, "mbarrier") || is_name(at, "nanosleep"))
 			return true;
-		/* loads behind a fence see what others have stored since */
-		if (is_name(at, "fence") || is_name(at, "membar"))
+		/* loads behind a fence or a copy see what others have stored since */
+		if (is_name(at, "fence") || is_name(at, "membar") || is_name(at, "cp"))
 			know.memory = true;
 	}
 	while (know.changed) {
