@@ -172,9 +172,11 @@ static void multiply(struct translator *t, struct matrix matrix)
 		  matrix_words(result, MATRIX_C), wide);
 }
 
-/* .xor.popc, .and.popc, .satfinite */
+/* .xor.popc, .and.popc, .satfinite; of f64 .rz */
 static void how(struct translator *t, struct matrix *matrix)
 {
+	if (matrix->a == MATRIX_F64)
+		matrix->mode = rounding(t);
 	matrix->saturate = has(t, MOD_satfinite);
 	matrix->operation = has(t, MOD_xor) ? MATRIX_XOR : has(t, MOD_and) ? MATRIX_AND :
 			    MATRIX_MULTIPLY;
@@ -323,7 +325,6 @@ static void wmma_multiply(struct translator *t)
 	bool a, b, typed = t->types_count == 4;
 
 	has(t, MOD_mma);
-	has(t, MOD_rn);
 	if (!shape_of(t, &matrix) || (t->types_count != 2 && !typed) ||
 	    t->at->operands_count != 4) {
 		unsupported(t);

@@ -210,8 +210,9 @@ static uint64_t doubles(const struct product *product, uint32_t row, uint32_t co
 	double sum = double_of_bits(product->c[row * matrix.n + column]);
 
 	for (uint32_t i = 0; i < matrix.k; i++)
-		sum = fma(double_of_bits(product->a[row * matrix.k + i]),
-			  double_of_bits(product->b[column * matrix.k + i]), sum);
+		sum = ptx_math_fma_f64(double_of_bits(product->a[row * matrix.k + i]),
+				       double_of_bits(product->b[column * matrix.k + i]), sum,
+				       matrix.mode);
 	return isnan(sum) ? 0x7fffffffffffffff : bits_of_double(sum);
 }
 

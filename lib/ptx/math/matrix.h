@@ -26,7 +26,8 @@ struct matrix {
 		 a_column : 1, b_column : 1,	/* of those, and of matrices in memory */
 		 sparse : 1,		/* mma.sp: lanes bring half of A, and its places in rows */
 		 selector : 2,		/* which lanes of four bring the latter */
-		 part : 2;		/* of wmma.load and wmma.store */
+		 part : 2,		/* of wmma.load and wmma.store */
+		 mode : 2;		/* enum round_mode, of f64 */
 };
 
 #define MATRIX_WORDS	64	/* most registers of 32 bits that a lane brings */
