@@ -15,7 +15,7 @@
 	O("addc", translate_addc, 3, 3, OPCODE_TYPED) \
 	O("alloca", translate_stack, 2, 3, OPCODE_TYPED) \
 	O("and", translate_and, 3, 3, OPCODE_TYPED) \
-	O("applypriority", translate_prefetch, 1, 3, 0) \
+	O("applypriority", translate_nothing, 1, 3, 0) \
 	O("atom", translate_atom, 3, 5, OPCODE_TYPED) \
 	O("bar", translate_bar, 0, 4, OPCODE_WAITS) \
 	O("barrier", translate_bar, 0, 4, OPCODE_WAITS) \
@@ -37,7 +37,7 @@
 	O("createpolicy", translate_createpolicy, 1, 5, 0) \
 	O("cvt", translate_cvt, 2, 4, OPCODE_TYPED_TWICE) \
 	O("cvta", translate_cvta, 2, 2, OPCODE_TYPED) \
-	O("discard", translate_prefetch, 1, 3, 0) \
+	O("discard", translate_nothing, 1, 3, 0) \
 	O("div", translate_div, 3, 3, OPCODE_TYPED) \
 	O("dp2a", translate_dp, 4, 4, OPCODE_TYPED_TWICE) \
 	O("dp4a", translate_dp, 4, 4, OPCODE_TYPED_TWICE) \
@@ -77,8 +77,8 @@
 	O("or", translate_or, 3, 3, OPCODE_TYPED) \
 	O("pmevent", translate_nothing, 1, 1, 0) \
 	O("popc", translate_popc, 2, 2, OPCODE_TYPED) \
-	O("prefetch", translate_prefetch, 1, 3, 0) \
-	O("prefetchu", translate_prefetch, 1, 1, 0) \
+	O("prefetch", translate_nothing, 1, 3, 0) \
+	O("prefetchu", translate_nothing, 1, 1, 0) \
 	O("prmt", translate_prmt, 4, 4, OPCODE_TYPED) \
 	O("rcp", translate_rcp, 2, 2, OPCODE_TYPED) \
 	O("red", translate_red, 2, 4, OPCODE_TYPED) \
@@ -203,7 +203,6 @@ void translate_not(struct translator *t);
 void translate_nothing(struct translator *t);
 void translate_or(struct translator *t);
 void translate_popc(struct translator *t);
-void translate_prefetch(struct translator *t);
 void translate_prmt(struct translator *t);
 void translate_rcp(struct translator *t);
 void translate_red(struct translator *t);

@@ -155,8 +155,6 @@ static void multiply_add(struct translator *t, bool in)
 	LLVMValueRef a, c;
 
 	if (is_float(type)) {
-		if (sat)	/* asked for again there */
-			t->used &= ~0U;
 		translate_fma(t);
 		return;
 	}

@@ -350,11 +350,6 @@ void translate_isspacep(struct translator *t)
 	put_predicate(t, operand(t, 0), is_in_space(t, address, space, cluster));
 }
 
-void translate_prefetch(struct translator *t)
-{
-	translate_nothing(t);
-}
-
 /* The policies of an H100, for programs that print them */
 void translate_createpolicy(struct translator *t)
 {
