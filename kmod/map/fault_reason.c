@@ -137,7 +137,7 @@ bool mc_say_missed(struct mc_call *call, struct mc_reservation *reservation, u64
 	return found;
 }
 
-/* Fails a call if a member, or the one whose replica is mapped, has a gap in what the mapping shows. */
+/* Fails a call if a member, or the one whose replica is mapped, has a gap in the mapping. */
 static int check_whole(struct mc_call *call, const struct mc_mapping *mapping)
 {
 	unsigned long last = mc_mapping_offset(mapping, mapping->va.last), offset;
