@@ -196,8 +196,9 @@ void fault_say_stack(void)
 	struct line line;
 
 	begin(&line);
-	add(&line, "the program's handler of SIGSEGV ran on the stack of a kernel, which may be too small "
-	    "for it, so the kernel ends: it has to be installed with SA_ONSTACK: memcast/trap.h");
+	add(&line, "the program's handler of SIGSEGV ran on the stack of a kernel, which may be too "
+	    "small for it, so the kernel ends: it has to be installed with SA_ONSTACK: "
+	    "memcast/trap.h");
 	end(&line);
 }
 

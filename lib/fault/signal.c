@@ -119,7 +119,7 @@ static void make_catchers(void)
 	have_catchers = !pthread_key_create(&catchers, NULL);
 }
 
-/* The stacks of kernels from PTX are small. A kernel's own thread has an alternate one for signals. */
+/* The stacks of kernels from PTX are small. Threads that run kernels have one for signals. */
 static bool on_stack_of_kernel(const ucontext_t *context)
 {
 	return have_catchers && pthread_getspecific(catchers) && !fault_on_alternate(context);
@@ -286,8 +286,8 @@ static void catch(int number, const siginfo_t *info, const ucontext_t *context)
 		return;
 	pthread_setspecific(catchers, NULL);
 	/*
-	 * It jumps out of the handler, in which Linux has closed all keys but 0. A handler of the
-	 * program's, which has called memcastTrap(), also blocks its signal, and whatever it asks for.
+	 * It jumps out of the handler, in which Linux has closed all keys but 0. In a handler of the
+	 * program's, which has called memcastTrap(), signals are blocked, too.
 	 */
 	fault_keys_set(fault_keys_of(context));
 	sigprocmask(SIG_SETMASK, &context->uc_sigmask, NULL);

@@ -146,7 +146,7 @@ static uint32_t add_names(struct link *link, uint32_t named, const char *name)
 	return named;
 }
 
-/* With link_lock held: removes the parts from @count on, of which those before @named have names. */
+/* With link_lock held: removes the parts from @count on; those before @named have names. */
 static void drop_parts(struct link *link, uint32_t count, uint32_t named)
 {
 	while (named > count)

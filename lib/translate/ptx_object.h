@@ -64,7 +64,7 @@ struct ptx_reach {
 
 /*
  * A window, as a launch knows it: the head of struct window (memory/view/window.h). It stays, but may
- * become another one when it is unmapped. Code that keeps one looks at "start", then at the size.
+ * become another one when it is unmapped. Code that keeps one looks at "start", then the size.
  */
 struct ptx_window {
 	uint64_t start;
@@ -73,7 +73,7 @@ struct ptx_window {
 
 /* What a launch needs of libcuda.so.1 */
 struct ptx_run_host {
-	/* Sets the function that gets this thread's faults, or NULL. It may jump away: no signal is blocked. */
+	/* Sets what gets this thread's faults, or NULL. It may jump away: no signal is blocked. */
 	void (*catch)(ptx_catcher *caught);
 	/* Finds a window. @offset: output, of the address in it. Return: NULL: there is none */
 	const struct ptx_window *(*window_at)(uint64_t address, size_t *offset);

@@ -13,7 +13,7 @@
 
 /* Values of "shown" at which no address is within a view */
 #define WINDOW_UNFINISHED	(1ULL << 63)	/* not all replicas have access yet */
-#define WINDOW_GONE		(WINDOW_UNFINISHED + 1)	/* from the tree, even if slots still have it */
+#define WINDOW_GONE		(WINDOW_UNFINISHED + 1)	/* from the tree, if not from all slots */
 
 struct window {
 	/*

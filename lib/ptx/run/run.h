@@ -162,7 +162,7 @@ const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t addr
 /* Ends the launch if a bulk copy's addresses or size are no multiples of 16. */
 void ptx_run_bulk_check(struct ptx_thread *thread, const void *to, const void *from,
 			uint32_t bytes);
-/* Ends the launch if a view does not have so many bytes behind @offset. @address: of the window there */
+/* Ends the launch if a view lacks so many bytes behind @offset. @address: of the window there */
 void ptx_run_view_holds(struct ptx_thread *thread, const struct memcast_view *view,
 			uint64_t offset, uint64_t address, uint32_t bytes);
 
