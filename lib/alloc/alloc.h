@@ -49,8 +49,8 @@ extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
 CUresult fill_from_context(CUcontext context, uint64_t to);
 CUresult copy_between_contexts(uint64_t to, uint64_t from);
 
-/* ipc.c: number of open blocks of other processes; check that a block may be freed */
-extern atomic_uint ipc_opened;
-CUresult ipc_check_free(CUdeviceptr address);
+/* Were there blocks that check_free() refuses? */
+extern atomic_bool blocks_kept;
+CUresult check_free(const struct memcast_address_info *info);
 
 #endif /* MEMCAST_ALLOC_H */

@@ -6,11 +6,16 @@
 #include "base/ioctl.h"
 #include "memory/address.h"
 
+atomic_bool blocks_kept;
+
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
 {
 	struct memcast_block_alloc arg = { .heap = heap, .bytes = bytes, .flags = flags };
-	CUresult result = device_ioctl(MEMCAST_BLOCK_ALLOC, &arg);
+	CUresult result;
 
+	if (flags & BLOCK_MODULE)
+		blocks_kept = true;
+	result = device_ioctl(MEMCAST_BLOCK_ALLOC, &arg);
 	if (result == CUDA_SUCCESS)
 		*address = arg.out_address;
 	return result;
@@ -201,6 +206,17 @@ CUresult fill_from_context(CUcontext context, uint64_t to)
 		    (unsigned long long)to, owner->device, slot->device);
 }
 
+/* A module ends its variables, and what a handle opened is closed: programs free neither. */
+CUresult check_free(const struct memcast_address_info *info)
+{
+	if (info->out_block_flags & BLOCK_MODULE)
+		return fail(CUDA_ERROR_INVALID_VALUE, "a module's variable");
+	if (info->out_block_flags & BLOCK_IPC)
+		return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is another process's: close its handle",
+			    (unsigned long long)info->address);
+	return CUDA_SUCCESS;
+}
+
 /* Frees a block after all work in its context's streams, which may use it. */
 CUresult context_free(CUdeviceptr address, uint32_t kind)
 {
@@ -223,14 +239,11 @@ CUresult context_free(CUdeviceptr address, uint32_t kind)
 		result = graph_memory_free(address, NULL, &taken);
 	if (result != CUDA_SUCCESS || taken)
 		return result;
-	if (ipc_opened)
-		result = ipc_check_free(address);
+	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 	if (result == CUDA_SUCCESS)
-		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+		result = check_free(&info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (info.out_block_flags & BLOCK_MODULE && !block_registered(&info))
-		return fail(CUDA_ERROR_INVALID_VALUE, "a module's variable");
 	if (block_managed(&info)) {
 		if (kind)
 			return fail(CUDA_ERROR_INVALID_VALUE, "managed memory: cuMemFree() frees it");

@@ -39,11 +39,10 @@ struct opened {
  * that has ended stays until an address of it is opened again, or until there are twice as many
  * entries as after the last look at all of them.
  */
-static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects the next four */
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects the next five */
 static struct opened *all_opened;
 static void *by_address, *by_handle;
-static unsigned int look_at = 64;
-atomic_uint ipc_opened;			/* how many entries there are */
+static unsigned int entries, look_at = 64;
 
 static int compare_addresses(const void *one, const void *other)
 {
@@ -79,7 +78,7 @@ static void forget(struct opened *opened)
 	*opened->link = opened->next;
 	if (opened->next)
 		opened->next->link = opened->link;
-	ipc_opened--;
+	entries--;
 }
 
 /* A context that ends unmaps what it has opened; another block may be at the address by now. */
@@ -94,7 +93,7 @@ static void forget_ended(void)
 {
 	struct opened *opened, *next;
 
-	if (ipc_opened < look_at)
+	if (entries < look_at)
 		return;
 	for (opened = all_opened; opened; opened = next) {
 		next = opened->next;
@@ -103,7 +102,7 @@ static void forget_ended(void)
 		forget(opened);
 		free(opened);
 	}
-	look_at = 2 * ipc_opened + 64;
+	look_at = 2 * entries + 64;
 }
 
 /* Return: is there memory for the trees? If not, the entry is in none of them. */
@@ -126,7 +125,7 @@ static bool remember(struct opened *opened)
 	if (opened->next)
 		opened->next->link = &opened->next;
 	all_opened = opened;
-	ipc_opened++;
+	entries++;
 	return true;
 }
 
@@ -174,6 +173,7 @@ static CUresult ipc_map(CUdeviceptr *address, const struct handle *handle)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (result != CUDA_SUCCESS)
 		return result;
+	blocks_kept = true;
 	block.flags |= BLOCK_IPC;
 	block.handle = arg.out_handle;
 	block.offset = arg.out_offset;
@@ -289,16 +289,4 @@ DEFINE_WHOLE_CALL(cuIpcCloseMemHandle, (CUdeviceptr address), address)
 		heap_free(address, 0);
 	free(last);
 	return result;
-}
-
-/* A block that a handle opened is closed, not freed: its memory is another process's. */
-CUresult ipc_check_free(CUdeviceptr address)
-{
-	struct memcast_address_info info = { .address = address };
-
-	if (device_ioctl(MEMCAST_ADDRESS_INFO, &info) != CUDA_SUCCESS || !info.out_heap ||
-	    !(info.out_block_flags & BLOCK_IPC))
-		return CUDA_SUCCESS;
-	return fail(CUDA_ERROR_INVALID_VALUE, "%#llx is another process's: close its handle",
-		    address);
 }

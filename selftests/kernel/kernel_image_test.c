@@ -58,6 +58,7 @@ TEST_F(kernel_image, ptx)
 	EXPECT_EQ(7, word);
 	EXPECT_REASON(cuMemcpyDtoH(copy, address, 8), "the source leaves the block at #");
 	EXPECT_REASON(cuMemFree(address), "a module's variable");
+	EXPECT_REASON(cuMemFreeAsync(address, NULL), "a module's variable");
 	ASSERT_OK(cuModuleGetGlobal(&address, NULL, self->module, "third"));
 	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
 	EXPECT_EQ(0x3eaaaaab, word);

@@ -155,6 +155,7 @@ static CUresult submit_free(struct stream *stream, CUdeviceptr address)
 
 static CUresult free_in(struct stream *stream, CUdeviceptr address)
 {
+	struct memcast_address_info info = { .address = address };
 	bool idle, taken;
 	CUresult result;
 
@@ -168,8 +169,10 @@ static CUresult free_in(struct stream *stream, CUdeviceptr address)
 	result = graph_memory_free(address, stream, &taken);
 	if (result != CUDA_SUCCESS || taken)
 		return result;
-	if (ipc_opened)
-		result = ipc_check_free(address);
+	if (blocks_kept)
+		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
+	if (result == CUDA_SUCCESS)
+		result = check_free(&info);
 	if (result == CUDA_SUCCESS)
 		result = heap_free(address, MEMCAST_BLOCK_LATER);
 	if (result != CUDA_SUCCESS)
