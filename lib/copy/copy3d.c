@@ -124,6 +124,7 @@ static CUresult layers_between(struct layers *layers, const struct side *to_side
 		.from_pitch = from.layer_pitch,
 	};
 	if (!width || !height || !depth) {
+		layers->copy.bytes = 0;
 		layers->copy.rows = 1;
 		layers->count = 0;
 		return CUDA_SUCCESS;

@@ -189,6 +189,27 @@ TEST_F(stream, layers_that_are_none)
 	EXPECT_EQ(0, self->at[0]);
 }
 
+/* A copy between what two contexts of a device have allocated is a fault, but not an empty one. */
+TEST_F(stream, layers_that_are_none_between_contexts)
+{
+	CUDA_MEMCPY3D copy = {
+		.srcMemoryType = CU_MEMORYTYPE_DEVICE, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+		.WidthInBytes = 4, .Height = 2,
+	};
+	CUcontext other;
+
+	ASSERT_OK(cuMemAlloc(&copy.srcDevice, 64));
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 0));
+	ASSERT_OK(cuMemAlloc(&copy.dstDevice, 64));
+	EXPECT_OK(cuMemcpy3D(&copy));
+	copy.Height = 0;
+	copy.Depth = 2;
+	EXPECT_OK(cuMemcpy3D(&copy));
+	EXPECT_OK(cuMemcpy3DAsync(&copy, NULL));
+	EXPECT_OK(cuCtxSynchronize());
+	EXPECT_OK(cuCtxDestroy(other));
+}
+
 /* Each context's device has access to its own side of the copy only. */
 TEST_F(stream, layers_between_devices)
 {
