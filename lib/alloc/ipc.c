@@ -251,42 +251,51 @@ OLDER_NAME(cuIpcOpenMemHandle, (CUdeviceptr *address, CUipcMemHandle handle,
 	   cuIpcOpenMemHandle_v2(address, handle, flags))
 
 /*
- * Counts one close of an address. *@last: output, its entry, taken off the list, if it is not
- * open any more.
+ * Closes an address once, with opened_lock held. *@wait: the context that has been waited for, or
+ * NULL; output, the one to wait for before another try, or NULL
  */
-static CUresult close_once(CUdeviceptr address, struct opened **last)
+static CUresult close_locked(CUdeviceptr address, CUcontext *wait)
 {
 	const struct opened wanted = { .address = address };
 	struct opened *opened = ipc_find(&wanted, &by_address, compare_addresses);
+	CUcontext waited = *wait;
+	CUresult result;
 
-	*last = NULL;
+	*wait = NULL;
 	if (!opened || has_ended(opened))
 		return fail(CUDA_ERROR_INVALID_VALUE, "no handle is open at %#llx", address);
-	if (--opened->times)
+	if (opened->times > 1) {
+		opened->times--;
 		return CUDA_SUCCESS;
-	forget(opened);
-	*last = opened;
-	return CUDA_SUCCESS;
+	}
+	if (opened->context != waited) {
+		*wait = opened->context;
+		return CUDA_SUCCESS;
+	}
+	result = heap_free(address, 0);
+	if (result == CUDA_SUCCESS) {
+		forget(opened);
+		free(opened);
+	}
+	return result;
 }
 
 DEFINE_WHOLE_CALL(cuIpcCloseMemHandle, (CUdeviceptr address), address)
 {
-	struct opened *last;
+	CUcontext wait = NULL;
 	struct slot *slot;
 	CUresult result = context_find(NULL, &slot);
 
 	if (result == CUDA_SUCCESS)
 		result = capture_unsafe();
-	if (result != CUDA_SUCCESS)
-		return result;
-	pthread_mutex_lock(&opened_lock);
-	result = close_once(address, &last);
-	pthread_mutex_unlock(&opened_lock);
-	if (!last)
-		return result;
-	result = streams_wait(last->context);
-	if (!has_ended(last))
-		heap_free(address, 0);
-	free(last);
+	do {
+		if (wait)
+			result = streams_wait(wait);
+		if (result != CUDA_SUCCESS)
+			return result;
+		pthread_mutex_lock(&opened_lock);
+		result = close_locked(address, &wait);
+		pthread_mutex_unlock(&opened_lock);
+	} while (wait);
 	return result;
 }

@@ -60,8 +60,23 @@ static long ask(struct __test_metadata *_metadata, int link, long what)
 	return receive_number(link);
 }
 
+struct closing {
+	CUcontext context;
+	CUdeviceptr at;
+	CUresult set, result;
+};
+
+static void close_in_stream(void *data)
+{
+	struct closing *closing = data;
+
+	closing->set = cuCtxSetCurrent(closing->context);
+	closing->result = cuIpcCloseMemHandle(closing->at);
+}
+
 TEST_F(ipc, of_two_processes)
 {
+	struct closing closing = {};
 	CUdeviceptr at, again, base;
 	CUipcMemHandle other;
 	unsigned int type;
@@ -102,6 +117,14 @@ TEST_F(ipc, of_two_processes)
 	ask(_metadata, link, 0);
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
 	EXPECT_OK(cuIpcCloseMemHandle(at));
+	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
+	/* a host function cannot wait for the stream: it closes nothing */
+	ASSERT_OK(cuCtxGetCurrent(&closing.context));
+	closing.at = at;
+	ASSERT_OK(cuLaunchHostFunc(NULL, close_in_stream, &closing));
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_OK(closing.set);
+	EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, closing.result);
 	EXPECT_EQ(0x5678, *(volatile uint32_t *)at);
 	EXPECT_OK(cuIpcCloseMemHandle(at));
 	EXPECT_REASON(cuIpcCloseMemHandle(at), "no handle is open at #");
