@@ -242,7 +242,8 @@ static CUresult whole_chunks(CUdeviceptr address, unsigned long long *size)
 	struct memcast_address_info info = { .address = address + *size - end };
 	CUresult result;
 
-	if (!end || address % MEMCAST_GRANULARITY)
+	/* the kernel refuses what begins within a chunk or is too long for addresses */
+	if (!end || address % MEMCAST_GRANULARITY || *size >= addresses_end)
 		return CUDA_SUCCESS;
 	result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 	if (result != CUDA_SUCCESS)

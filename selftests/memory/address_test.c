@@ -309,6 +309,8 @@ TEST_F(address, unmap_ends_anywhere)
 	EXPECT_REASON(cuMemUnmap(self->at + CHUNK, PAGE), "only a part of the mapping");
 	EXPECT_REASON(cuMemUnmap(self->at + PAGE, 4 * CHUNK), "only a part of the mapping");
 	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(self->at, 8 * CHUNK + PAGE));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(self->at + CHUNK, -1));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(self->at, PAGE - CHUNK));
 	/* nothing of that has unmapped anything */
 	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
 		  cuMemMap(self->at, CHUNK, 0, self->memory[1], 0));
