@@ -193,13 +193,13 @@ CUresult copy_between_contexts(uint64_t to, uint64_t from)
  * fill_from_context() - check a fill where contexts of other devices have plain memory
  *
  * A device reaches plain memory of another device's context if the filling context has peer
- * access to that device. Copies need no such access: the driver handles both sides.
+ * access to that context. Copies need no such access: the driver handles both sides.
  */
 CUresult fill_from_context(CUcontext context, uint64_t to)
 {
 	const struct slot *owner = context_with_memory(to), *slot = context_slot(context);
 
-	if (!owner || owner->device == slot->device || slot_has_peer(slot, owner->device))
+	if (!owner || owner->device == slot->device || slot_has_peer(slot, owner))
 		return CUDA_SUCCESS;
 	return fail(CUDA_ERROR_INVALID_VALUE,
 		    "%#llx is of device %u, which device %u's context has no access to: cuCtxEnablePeerAccess()",

@@ -16,7 +16,6 @@
 #define SLOT_BITS	12
 #define SLOTS		(1U << SLOT_BITS)
 #define PRIMARIES	MEMCAST_MAX_DEVICES
-#define PEER_WORDS	((MEMCAST_MAX_DEVICES + 63) / 64)
 
 /* Range of stream priorities, as on hardware; priorities have no effect. */
 #define STREAM_PRIORITY_LEAST		0
@@ -31,7 +30,6 @@ struct slot {
 	atomic_uintptr_t uses;	/* counts from 1, so that no context is NULL */
 	uint32_t device;
 	atomic_uint flags;
-	_Atomic uint64_t peers[PEER_WORDS];	/* a bit per device: has peer access to it */
 	_Atomic uint32_t heaps[CONTEXT_HEAPS];	/* by enum context_heap; 0: none yet */
 	atomic_size_t limits[CU_LIMIT_MAX];	/* by CUlimit; see limit.c */
 	_Atomic CUfunc_cache cache;		/* preference for code */
@@ -55,17 +53,9 @@ CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
 void context_limits_reset(struct slot *slot);
 
-/* Has the context peer access to plain memory of a device? */
-static inline bool slot_has_peer(const struct slot *slot, uint32_t device)
-{
-	return slot->peers[device / 64] >> device % 64 & 1;
-}
-
-static inline void slot_drop_peers(struct slot *slot)
-{
-	for (unsigned int i = 0; i < PEER_WORDS; i++)
-		slot->peers[i] = 0;
-}
+/* peer.c: has a context peer access to plain memory of another one? Both drop it, slots_lock held. */
+bool slot_has_peer(const struct slot *slot, const struct slot *peer);
+void slot_drop_peers(const struct slot *slot);
 
 static inline struct slot *context_slot(CUcontext context)
 {

@@ -49,13 +49,46 @@ DEFINE_CALL(cuDeviceGetP2PAttribute, (int *value, CUdevice_P2PAttribute attribut
 	return CUDA_SUCCESS;
 }
 
-/* A bit in the current context's mask of peers */
+/* For each slot a mask of those to which its context has access. It changes with slots_lock held. */
+static _Atomic uint64_t peers[SLOTS][SLOTS / 64];
+static bool peers_used;
+
+/* A bit in a mask of peers */
 struct peer_bit {
 	_Atomic uint64_t *word;
 	uint64_t bit;
 };
 
-/* Finds the current context's bit for the device of another context. */
+static struct peer_bit bit_of(const struct slot *slot, const struct slot *peer)
+{
+	unsigned int number = peer - slots;
+
+	return (struct peer_bit) { &peers[slot - slots][number / 64], 1ULL << number % 64 };
+}
+
+bool slot_has_peer(const struct slot *slot, const struct slot *peer)
+{
+	struct peer_bit bit = bit_of(slot, peer);
+
+	return *bit.word & bit.bit;
+}
+
+/* A context ends, or a new one takes the slot: neither it nor the others have access any more. */
+void slot_drop_peers(const struct slot *slot)
+{
+	if (!peers_used)
+		return;
+	for (unsigned int i = 0; i < SLOTS / 64; i++)
+		peers[slot - slots][i] = 0;
+	for (const struct slot *other = slots; other < &slots[SLOTS]; other++) {
+		struct peer_bit bit = bit_of(other, slot);
+
+		if (other->live)
+			*bit.word &= ~bit.bit;
+	}
+}
+
+/* Finds the current context's bit for another context, with slots_lock held. */
 static CUresult find_pair(CUcontext context, struct peer_bit *out)
 {
 	struct slot *current, *peer;
@@ -71,8 +104,7 @@ static CUresult find_pair(CUcontext context, struct peer_bit *out)
 	if (peer->device == current->device)
 		return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
 			    "both contexts are of device %u", peer->device);
-	out->word = &current->peers[peer->device / 64];
-	out->bit = 1ULL << peer->device % 64;
+	*out = bit_of(current, peer);
 	return CUDA_SUCCESS;
 }
 
@@ -83,13 +115,16 @@ DEFINE_CALL(cuCtxEnablePeerAccess, (CUcontext context, unsigned int flags), cont
 
 	if (flags)
 		return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+	pthread_mutex_lock(&slots_lock);
 	result = find_pair(context, &peer);
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (atomic_fetch_or(peer.word, peer.bit) & peer.bit)
-		return asked(fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
-				  "peer access is on already"));
-	return CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS) {
+		peers_used = true;
+		if (atomic_fetch_or(peer.word, peer.bit) & peer.bit)
+			result = asked(fail(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+					    "peer access is on already"));
+	}
+	pthread_mutex_unlock(&slots_lock);
+	return result;
 }
 
 DEFINE_CALL(cuCtxDisablePeerAccess, (CUcontext context), context)
@@ -97,9 +132,11 @@ DEFINE_CALL(cuCtxDisablePeerAccess, (CUcontext context), context)
 	struct peer_bit peer;
 	CUresult result;
 
+	pthread_mutex_lock(&slots_lock);
 	result = find_pair(context, &peer);
 	if (result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
 	    (result == CUDA_SUCCESS && !(atomic_fetch_and(peer.word, ~peer.bit) & peer.bit)))
-		return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access is not on");
+		result = fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "peer access is not on");
+	pthread_mutex_unlock(&slots_lock);
 	return result;
 }

@@ -71,7 +71,7 @@ bool reach_find(void *data, uint64_t address, struct ptx_reach *reach)
 	if (owner)
 		reach->stores = !is_on_device(&info) || block_managed(&info) ||
 				owner->device == slot->device ||
-				slot_has_peer(slot, owner->device);
+				slot_has_peer(slot, owner);
 	else
 		reach->stores = info.out_access == MEMCAST_ACCESS_READWRITE;
 	if (reach->stores || (!owner && info.out_access == MEMCAST_ACCESS_READ))

@@ -79,6 +79,39 @@ TEST_F(peer, enable_and_disable)
 	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
 }
 
+/* Access is to one context, not to all of its device, and ends with that context. */
+TEST_F(peer, access_to_a_context_that_ends)
+{
+	CUdeviceptr at, other;
+	CUcontext context, first, second, third;
+
+	ASSERT_OK(cuCtxCreate(&first, NULL, 0, 1));
+	ASSERT_OK(cuMemAlloc(&at, 4));
+	ASSERT_OK(cuCtxCreate(&second, NULL, 0, 1));
+	ASSERT_OK(cuMemAlloc(&other, 4));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	EXPECT_OK(cuCtxEnablePeerAccess(first, 0));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(second));
+	EXPECT_OK(cuMemsetD32(at, 1, 1));
+	EXPECT_REASON(cuMemsetD32(other, 1, 1), "# is of device #, which device #'s context has");
+	EXPECT_OK(cuCtxEnablePeerAccess(second, 0));
+	EXPECT_OK(cuMemsetD32(other, 1, 1));
+
+	ASSERT_OK(cuCtxDestroy(first));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDisablePeerAccess(first));
+	ASSERT_OK(cuCtxCreate(&third, NULL, 0, 1));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	EXPECT_CU(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(third));
+	EXPECT_OK(cuCtxEnablePeerAccess(third, 0));
+	EXPECT_OK(cuCtxDisablePeerAccess(second));
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 1));
+	EXPECT_OK(cuCtxEnablePeerAccess(first, 0));
+	ASSERT_OK(cuDevicePrimaryCtxReset(1));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 1));
+	EXPECT_OK(cuCtxEnablePeerAccess(first, 0));
+}
+
 /* Fills of memory that another device's context has allocated need peer access, copies do not. */
 TEST_F(peer, fills_of_plain_memory)
 {
