@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation by several threads, and by processes that are killed. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include "memcast_test.h"
 
 FIXTURE(alloc) { char unused; };
@@ -117,6 +118,50 @@ TEST_F(alloc, killed_at_any_moment)
 		ASSERT_EQ(device_bytes(0, "pool_bytes"), device_bytes(0, "free_bytes"));
 		ASSERT_EQ(0, stat_of("blocks"));
 	}
+}
+
+struct pool_user {
+	CUcontext context;
+	atomic_bool stop;
+	unsigned int failed;
+};
+
+static void *allocate_always(void *argument)
+{
+	struct pool_user *user = argument;
+	CUdeviceptr at;
+	CUstream stream;
+
+	if (cuCtxSetCurrent(user->context) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING))
+		user->failed++;
+	while (!user->stop)
+		if (cuMemAllocAsync(&at, 1000, stream) || cuMemFreeAsync(at, stream))
+			user->failed++;
+	return NULL;
+}
+
+/* The end of a current pool is no failure of a thread that allocates. */
+TEST_F(alloc, current_pool_ends)
+{
+	const CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+	};
+	struct pool_user user = {};
+	CUmemoryPool pool;
+	pthread_t thread;
+
+	cuda_start(0);
+	ASSERT_OK(cuCtxGetCurrent(&user.context));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, allocate_always, &user));
+	for (unsigned int i = 0; i < 20 * loops(ROUNDS); i++) {
+		ASSERT_OK(cuMemPoolCreate(&pool, &props));
+		ASSERT_OK(cuDeviceSetMemPool(0, pool));
+		ASSERT_OK(cuMemPoolDestroy(pool));
+	}
+	user.stop = true;
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, user.failed);
 }
 
 TEST_HARNESS_MAIN

@@ -73,6 +73,19 @@ static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_
 	return result;
 }
 
+/* A pool that ceased to be the current one may have been destroyed meanwhile. */
+static CUresult allocate_from_current(struct stream *stream, CUdeviceptr *address, size_t bytes)
+{
+	CUresult result;
+	uint32_t heap;
+
+	do {
+		heap = pool_current(stream->set->device);
+		result = allocate_in(stream, address, bytes, heap);
+	} while (result == CUDA_ERROR_INVALID_VALUE && heap != pool_current(stream->set->device));
+	return result;
+}
+
 /* @pool: NULL: the current pool of the stream's device */
 static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmemoryPool *pool,
 				 CUstream handle)
@@ -105,8 +118,8 @@ static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmem
 	if (result == CUDA_SUCCESS)
 		*address = 0;
 	if (result == CUDA_SUCCESS && bytes)
-		result = allocate_in(stream, address, bytes,
-				     pool ? info.heap : pool_current(stream->set->device));
+		result = pool ? allocate_in(stream, address, bytes, info.heap) :
+				allocate_from_current(stream, address, bytes);
 	stream_put(stream);
 	return result;
 }

@@ -10,7 +10,9 @@
 #include "pool.h"
 #include "base/visible.h"
 
-/* A device's current pool; 0: its default one. */
+pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A device's current pool; 0: its default one. It changes with pools_lock held. */
 static _Atomic uint32_t current[MEMCAST_MAX_DEVICES];
 
 /* The default pools of the host: for the whole host, and for each node; 0: not made yet */
@@ -135,6 +137,9 @@ DEFINE_CALL(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 	struct memcast_heap_info info = {};
 	struct memcast_heap_destroy arg = {};
 	CUresult result = pool_info(pool, &info);
+	_Atomic uint32_t *place = NULL;
+	uint32_t heap = info.heap;
+	bool was_current;
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -142,12 +147,15 @@ DEFINE_CALL(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 		if (host_pools[i] == info.heap)
 			return fail(CUDA_ERROR_INVALID_VALUE, "a default pool stays");
 	arg.heap = info.heap;
+	if (info.out_location == MEMCAST_LOCATION_DEVICE)
+		place = &current[info.out_location_id];
+	/* a thread that allocates meanwhile finds the default pool, not one that has gone */
+	pthread_mutex_lock(&pools_lock);
+	was_current = place && atomic_compare_exchange_strong(place, &heap, 0);
 	result = device_ioctl(MEMCAST_HEAP_DESTROY, &arg);
-	for (unsigned int i = 0; i < ARRAY_SIZE(current) && result == CUDA_SUCCESS; i++) {
-		uint32_t heap = info.heap;
-
-		atomic_compare_exchange_strong(&current[i], &heap, 0);
-	}
+	if (was_current && result != CUDA_SUCCESS)
+		*place = info.heap;
+	pthread_mutex_unlock(&pools_lock);
 	return result;
 }
 
@@ -189,13 +197,12 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 	return CALL(get_pool(pool, device, false), pool, device);
 }
 
-static CUresult set_pool(CUdevice device, CUmemoryPool pool)
+/* With pools_lock held, so that the pool is not destroyed between the check and its use */
+static CUresult set_pool_locked(CUdevice device, CUmemoryPool pool)
 {
 	struct memcast_heap_info info = {};
-	CUresult result = pool_check_device(device);
+	CUresult result = own_pool_info(pool, &info);
 
-	if (result == CUDA_SUCCESS)
-		result = own_pool_info(pool, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (info.out_location != MEMCAST_LOCATION_DEVICE)
@@ -205,6 +212,18 @@ static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 			    info.out_location_id);
 	current[device] = info.heap;
 	return CUDA_SUCCESS;
+}
+
+static CUresult set_pool(CUdevice device, CUmemoryPool pool)
+{
+	CUresult result = pool_check_device(device);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	pthread_mutex_lock(&pools_lock);
+	result = set_pool_locked(device, pool);
+	pthread_mutex_unlock(&pools_lock);
+	return result;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
