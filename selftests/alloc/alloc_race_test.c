@@ -164,4 +164,43 @@ TEST_F(alloc, current_pool_ends)
 	EXPECT_EQ(0, user.failed);
 }
 
+struct switcher {
+	CUmemoryPool pool;
+	CUmemPool_attribute attribute;
+	unsigned int failed;
+};
+
+static void *turn_on_and_off(void *argument)
+{
+	struct switcher *switcher = argument;
+	int value, read;
+
+	for (unsigned int i = 0; i < 20 * loops(ROUNDS); i++) {
+		value = i % 2;
+		read = -1;
+		if (cuMemPoolSetAttribute(switcher->pool, switcher->attribute, &value) ||
+		    cuMemPoolGetAttribute(switcher->pool, switcher->attribute, &read) ||
+		    read != value)
+			switcher->failed++;
+	}
+	return NULL;
+}
+
+/* A thread that sets one attribute of a pool leaves those alone that another one sets. */
+TEST_F(alloc, attributes_from_two_threads)
+{
+	struct switcher one = { .attribute = CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC };
+	struct switcher other = { .attribute = CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES };
+	pthread_t thread;
+
+	cuda_start(0);
+	ASSERT_OK(cuDeviceGetDefaultMemPool(&one.pool, 0));
+	other.pool = one.pool;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, turn_on_and_off, &other));
+	turn_on_and_off(&one);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, one.failed);
+	EXPECT_EQ(0, other.failed);
+}
+
 TEST_HARNESS_MAIN

@@ -12,21 +12,25 @@ static bool is_switch(CUmemPool_attribute attribute)
 	       attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
 }
 
-static CUresult set_switch(const struct memcast_heap_info *info, CUmemPool_attribute attribute,
-			   int on)
+static CUresult set_switch(CUmemoryPool pool, CUmemPool_attribute attribute, int on)
 {
-	struct memcast_heap_set arg = {
-		.heap = info->heap,
-		.setting = MEMCAST_HEAP_OPTIONS,
-		.value = info->out_options,
-	};
+	struct memcast_heap_set arg = { .setting = MEMCAST_HEAP_OPTIONS };
+	struct memcast_heap_info info = {};
+	CUresult result;
 
+	/* other processes cannot set attributes of the pool */
+	pthread_mutex_lock(&pools_lock);
+	result = own_pool_info(pool, &info);
+	arg.heap = info.heap;
 	/* a set bit turns the attribute off: all are on at first */
 	if (on)
-		arg.value &= ~(1U << attribute);
+		arg.value = info.out_options & ~(1U << attribute);
 	else
-		arg.value |= 1U << attribute;
-	return device_ioctl(MEMCAST_HEAP_SET, &arg);
+		arg.value = info.out_options | 1U << attribute;
+	if (result == CUDA_SUCCESS)
+		result = device_ioctl(MEMCAST_HEAP_SET, &arg);
+	pthread_mutex_unlock(&pools_lock);
+	return result;
 }
 
 DEFINE_CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
@@ -40,13 +44,13 @@ DEFINE_CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attri
 
 	if (!value)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	if (is_switch(attribute)) {
+		memcpy(&on, value, sizeof(on));
+		return set_switch(pool, attribute, on);
+	}
 	result = own_pool_info(pool, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (is_switch(attribute)) {
-		memcpy(&on, value, sizeof(on));
-		return set_switch(&info, attribute, on);
-	}
 	switch (attribute) {
 	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
 		arg.setting = MEMCAST_HEAP_THRESHOLD;
