@@ -216,6 +216,20 @@ TEST_F(pool, free_in_a_context_that_ends)
 	EXPECT_REASON(cuMemFree(block), "# is not in a reservation");
 }
 
+/* A queued free of a block that has ended with its context is no fault. */
+TEST_F(pool, free_after_the_context_of_the_block)
+{
+	CUdeviceptr block, gate = close_gate(self->stream);
+	CUcontext context;
+
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuMemAlloc(&block, 1000));
+	ASSERT_OK(cuMemFreeAsync(block, self->stream));
+	ASSERT_OK(cuCtxDestroy(context));
+	*(volatile uint32_t *)gate = 1;
+	EXPECT_OK(cuStreamSynchronize(self->stream));
+}
+
 TEST_F(pool, switches)
 {
 	int i, value;

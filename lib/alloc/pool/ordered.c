@@ -151,12 +151,17 @@ static CUresult free_now(CUdeviceptr address)
 	return result;
 }
 
-/* Frees the block even after a failure: nothing else would. */
+/*
+ * Frees the block even after a failure: nothing else would. It is no fault if the block has ended
+ * before with the context that allocated it.
+ */
 static CUresult run_free(struct work *work, struct stream *stream, CUresult error)
 {
+	CUresult result = free_now(((struct free_work *)work)->address);
+
 	(void)stream;
 	(void)error;
-	return free_now(((struct free_work *)work)->address);
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
 }
 
 static CUresult submit_free(struct stream *stream, CUdeviceptr address)
