@@ -15,7 +15,8 @@
  * CUcontext (the slot's number and some bits of its count of uses). A block of a pool has no
  * tag; its heap is none of the slot's.
  */
-#define BLOCK_FLAGS_GIVEN	0x0f
+#define BLOCK_FLAGS_GIVEN	0x07
+#define BLOCK_GRAPH		0x08	/* of an alloc node, whose heap is no pool of the program's */
 #define BLOCK_MANAGED		0x10	/* from cuMemAllocManaged() */
 #define BLOCK_MODULE		0x20	/* a variable of a module, freed with the module */
 #define BLOCK_IPC		0x40	/* mapped by cuIpcOpenMemHandle() */
@@ -37,7 +38,7 @@ static inline bool block_managed(const struct memcast_address_info *info)
 uint32_t block_flags_of(const struct slot *slot);
 struct slot *slot_of_block(const struct memcast_address_info *info);
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
-CUresult pool_alloc(uint32_t heap, size_t bytes, CUdeviceptr *address);
+CUresult pool_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
 void heap_end(uint32_t heap);
 CUresult heap_free(CUdeviceptr address, uint32_t flags);
 CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *heap);

@@ -187,7 +187,8 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = slot ? (uintptr_t)context_value(slot) : 0;
 		break;
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-		*value = slot_of_block(info) ? 0 : info->out_heap;
+		*value = slot_of_block(info) || info->out_block_flags & BLOCK_GRAPH ?
+			0 : info->out_heap;
 		break;
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 		*value = memory_types_of_mask(info->out_handle_types);

@@ -46,7 +46,11 @@ TEST_F(stream, no_words_are_written_to_alloc_nodes)
 	CUdeviceptr at;
 	CUgraph graph = new_allocating_graph(&at);
 	CUgraphExec instance;
+	CUmemoryPool pool;
 
+	/* but none of the program's, which could destroy it */
+	EXPECT_OK(cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, at));
+	EXPECT_EQ(NULL, pool);
 	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
 	ASSERT_OK(cuGraphLaunch(instance, self->first));
 	ASSERT_OK(cuStreamSynchronize(self->first));

@@ -26,9 +26,9 @@ bool pool_has(CUdeviceptr address)
 }
 
 /* Allocates memory of a pool, or of an alloc node: from now on streams look where they write. */
-CUresult pool_alloc(uint32_t heap, size_t bytes, CUdeviceptr *address)
+CUresult pool_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address)
 {
-	CUresult result = heap_alloc(heap, bytes, 0, address);
+	CUresult result = heap_alloc(heap, bytes, flags, address);
 
 	if (result == CUDA_SUCCESS)
 		memops_pools_used(pool_has);
@@ -39,7 +39,7 @@ CUresult pool_alloc(uint32_t heap, size_t bytes, CUdeviceptr *address)
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
 			    uint32_t heap)
 {
-	CUresult result = pool_alloc(heap, bytes, address);
+	CUresult result = pool_alloc(heap, bytes, 0, address);
 	bool idle;
 
 	if (result != CUDA_ERROR_OUT_OF_MEMORY)
@@ -47,7 +47,7 @@ static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t 
 	if (stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle) != CUDA_SUCCESS || idle)
 		return result;
 	result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
-	return result == CUDA_SUCCESS ? pool_alloc(heap, bytes, address) : result;
+	return result == CUDA_SUCCESS ? pool_alloc(heap, bytes, 0, address) : result;
 }
 
 /*

@@ -93,7 +93,7 @@ static CUresult take_shared(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 		return result;
 	result = device_ioctl(MEMCAST_HEAP_ACCESS, &arg);
 	if (result == CUDA_SUCCESS)
-		result = pool_alloc(arg.heap, params->bytesize, &params->dptr);
+		result = pool_alloc(arg.heap, params->bytesize, BLOCK_GRAPH, &params->dptr);
 	graph_heap_end(arg.heap);
 	return result;
 }
@@ -107,7 +107,7 @@ static CUresult graph_memory_take(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
 		return take_shared(params);
 	result = heap_of(params->poolProps.location.id, &heap);
 	return result == CUDA_SUCCESS ?
-		pool_alloc(heap, params->bytesize, &params->dptr) : result;
+		pool_alloc(heap, params->bytesize, BLOCK_GRAPH, &params->dptr) : result;
 }
 
 static CUresult check_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params)
