@@ -3265,6 +3265,8 @@ CUresult CUDAAPI cuMemFreeHost(void *p);
  * @bytesize: over 0
  * @Flags: CU_MEMHOSTREGISTER_…
  *
+ * The range ends with the current context, as memory of cuMemHostAlloc() does.
+ *
  * Errors: CUDA_ERROR_INVALID_VALUE (not all of it can be written),
  * _HOST_MEMORY_ALREADY_REGISTERED (a part of it), _NOT_SUPPORTED.
  */

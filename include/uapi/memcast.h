@@ -976,7 +976,7 @@ struct memcast_block_alloc {
  * @address: of memory of the caller's that is in no reservation
  * @bytes: size
  * @flags: any, for MEMCAST_ADDRESS_INFO to report
- * @reserved: 0
+ * @heap: number of a heap, with which MEMCAST_HEAP_FORCE ends the range; 0: none
  * @access: 0, or MEMCAST_ACCESS_READ of memory that need not be writable
  * @padding: 0
  *
@@ -987,7 +987,7 @@ struct memcast_block_register {
 	__aligned_u64 address;
 	__aligned_u64 bytes;
 	__u32 flags;
-	__u32 reserved;
+	__u32 heap;
 	__u32 access;
 	__u32 padding;
 };

@@ -229,6 +229,58 @@ put_memory:
 	return ret;
 }
 
+/* MEMCAST_BLOCK_REGISTER: make a block of a range of the program's own memory. */
+int mc_block_register(struct mc_call *call)
+{
+	struct memcast_block_register *arg = call->arg;
+	struct mc_client *client = call->client;
+	struct mc_heap *heap = NULL;
+	struct mc_block *block;
+	int ret;
+
+	if (arg->padding || arg->access & ~MEMCAST_ACCESS_READWRITE)
+		return mc_fail(call, -EINVAL, "unknown access or padding");
+	ret = mc_check_range(call, NULL, arg->address, arg->bytes,
+			     TASK_SIZE_MAX, 1);
+	if (ret)
+		return ret;
+	if (mc_reservation_in(client, arg->address, arg->bytes))
+		return mc_fail(call, -EINVAL, "a part of the range is in a reservation");
+	block = mc_block_new(call, arg->flags);
+	if (!block)
+		return -ENOMEM;
+	block->va.start = arg->address;
+	block->va.last = arg->address + arg->bytes - 1;
+	/* an unmapping after the check is noticed */
+	ret = mc_registered_watch(call, block);
+	if (ret)
+		goto drop;
+	ret = mc_user_check(arg->address, arg->bytes, arg->access != MEMCAST_ACCESS_READ);
+	if (ret) {
+		mc_fail(call, ret, "not all of the range is memory, or writable");
+		goto end;
+	}
+	mutex_lock(&client->heap_lock);
+	if (arg->heap)
+		heap = mc_heap_find(call, arg->heap);
+	if (IS_ERR(heap))
+		ret = PTR_ERR(heap);
+	else if (mc_block_find(client, block->va.start, block->va.last))
+		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
+	else
+		mc_block_insert(client, block);
+	if (!ret && heap)
+		list_add(&block->registered->list, &heap->registered);
+	mutex_unlock(&client->heap_lock);
+	if (!ret)
+		return 0;
+end:
+	mc_registered_free(block->registered);
+drop:
+	mc_block_drop(call, block);
+	return ret;
+}
+
 #define KINDS	(MEMCAST_BLOCK_HOST | MEMCAST_BLOCK_REGISTERED)
 #define WHEN	(MEMCAST_BLOCK_LATER | MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP)
 

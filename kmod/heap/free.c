@@ -6,6 +6,8 @@
 void mc_heap_free(struct mc_heap *heap)
 {
 	list_del(&heap->freed);
+	/* ranges that it did not end stay */
+	list_del_init(&heap->registered);
 	if (heap->share)
 		mc_share_put(heap->share);
 	mc_free(heap->account, heap, sizeof(*heap));

@@ -25,6 +25,7 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 	memcpy(heap->writable, heap->readable, sizeof(heap->writable));
 	if (!device)
 		heap->host = MEMCAST_ACCESS_READWRITE;
+	INIT_LIST_HEAD(&heap->registered);
 	INIT_LIST_HEAD(&heap->segments);
 	INIT_LIST_HEAD(&heap->rooms);
 	INIT_LIST_HEAD(&heap->freed);
@@ -202,10 +203,15 @@ int mc_heap_publish(struct mc_call *call, struct mc_heap *heap, u32 *id)
 static void end_blocks(struct mc_client *client, struct mc_heap *heap,
 		       struct list_head *reaped)
 {
+	struct mc_registered *registered, *next;
 	struct interval_tree_node *node;
 	struct mc_segment *segment;
 
 	lockdep_assert_held(&client->heap_lock);
+	list_for_each_entry_safe(registered, next, &heap->registered, list) {
+		mc_block_end(client, registered->block, reaped);
+		cond_resched();
+	}
 	heap->ending = true;
 	list_for_each_entry(segment, &heap->segments, list) {
 		unsigned long last = segment->start + segment->bytes - 1;
@@ -247,6 +253,7 @@ int mc_heap_destroy(struct mc_call *call)
 		mc_heap_put_block(heap, &reaped);
 	}
 	mutex_unlock(&client->heap_lock);
+	mc_registered_free_ended(client);
 	mc_segments_free(client, &reaped);
 	return ret;
 }

@@ -5,6 +5,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/interval_tree.h>
+#include <linux/mmu_notifier.h>
 #include "map/map.h"
 
 /* ---- heap.c: where blocks come from ---- */
@@ -24,6 +25,7 @@ struct mc_heap {
 	unsigned long blocks;		/* of it, and calls that are about to make one */
 	bool ending;			/* a thread walks its segments: reap later */
 	bool ended;			/* destroyed; freed with its last block */
+	struct list_head registered;	/* ranges that end with it */
 	struct list_head segments;
 	struct list_head rooms;		/* segments where a block may fit */
 	struct list_head freed;		/* in client->freed, or empty */
@@ -112,6 +114,19 @@ bool mc_block_pages_hold(struct mc_client *client, u64 address, u64 bytes);
 
 /* ---- registered.c ---- */
 
+/* What a registered range has beside its block */
+struct mc_registered {
+	struct mmu_interval_notifier notifier;	/* of the block's addresses */
+	struct mc_client *client;
+	struct mc_block *block;
+	/* its heap's registered, if any; then client->registered_ended, without a block */
+	struct list_head list;
+	bool unmapped;			/* a part of it was, since; only ever set, lockless */
+	bool said;			/* of that; the heap_lock protects it */
+};
+
+int mc_registered_watch(struct mc_call *call, struct mc_block *block);
+void mc_registered_free(struct mc_registered *registered);
 void mc_registered_end(struct mc_client *client, struct mc_registered *registered);
 void mc_registered_free_ended(struct mc_client *client);
 bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned long bytes,

@@ -6,16 +6,7 @@
  * would show. The memory manager tells of each unmapping, and the next copy or fill says it. For
  * pages that madvise() or a truncated file drops it does not tell whether they come back.
  */
-#include <linux/mmu_notifier.h>
 #include "heap.h"
-
-struct mc_registered {
-	struct mmu_interval_notifier notifier;	/* of the block's addresses */
-	struct mc_client *client;
-	struct list_head ended;			/* in client->registered_ended, without a block */
-	bool unmapped;			/* a part of it was, since; only ever set, lockless */
-	bool said;			/* of that; the heap_lock protects it */
-};
 
 /* A part of the range leaves the page tables. */
 static bool invalidate(struct mmu_interval_notifier *notifier,
@@ -33,7 +24,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 static const struct mmu_interval_notifier_ops notifier_ops = { .invalidate = invalidate };
 
 /* Lets the memory manager watch a block that no tree has. Without locks. Return: 0, or an error. */
-static int watch(struct mc_call *call, struct mc_block *block)
+int mc_registered_watch(struct mc_call *call, struct mc_block *block)
 {
 	struct mc_client *client = call->client;
 	struct mc_registered *registered =
@@ -43,6 +34,8 @@ static int watch(struct mc_call *call, struct mc_block *block)
 	if (!registered)
 		return -ENOMEM;
 	registered->client = client;
+	registered->block = block;
+	INIT_LIST_HEAD(&registered->list);
 	ret = mmu_interval_notifier_insert(&registered->notifier, client->mm, block->va.start,
 					   mc_block_bytes(block), &notifier_ops);
 	if (ret) {
@@ -55,7 +48,8 @@ static int watch(struct mc_call *call, struct mc_block *block)
 	return 0;
 }
 
-static void registered_free(struct mc_registered *registered)
+/* Frees what no list has. Without locks, as mc_registered_free_ended() */
+void mc_registered_free(struct mc_registered *registered)
 {
 	struct mc_client *client = registered->client;
 
@@ -69,7 +63,7 @@ static void registered_free(struct mc_registered *registered)
 void mc_registered_end(struct mc_client *client, struct mc_registered *registered)
 {
 	lockdep_assert_held(&client->heap_lock);
-	list_add(&registered->ended, &client->registered_ended);
+	list_move(&registered->list, &client->registered_ended);
 }
 
 /**
@@ -90,8 +84,8 @@ void mc_registered_free_ended(struct mc_client *client)
 	mutex_lock(&client->heap_lock);
 	list_splice_init(&client->registered_ended, &ended);
 	mutex_unlock(&client->heap_lock);
-	list_for_each_entry_safe(registered, next, &ended, ended) {
-		registered_free(registered);
+	list_for_each_entry_safe(registered, next, &ended, list) {
+		mc_registered_free(registered);
 		cond_resched();
 	}
 }
@@ -159,49 +153,4 @@ bool mc_registered_note(struct mc_call *call, unsigned long address, unsigned lo
 	}
 	mutex_unlock(&client->heap_lock);
 	return block;
-}
-
-/* MEMCAST_BLOCK_REGISTER: make a block of a range of the program's own memory. */
-int mc_block_register(struct mc_call *call)
-{
-	struct memcast_block_register *arg = call->arg;
-	struct mc_client *client = call->client;
-	struct mc_block *block;
-	int ret;
-
-	if (arg->reserved || arg->padding || arg->access & ~MEMCAST_ACCESS_READWRITE)
-		return mc_fail(call, -EINVAL, "unknown access or reserved fields");
-	ret = mc_check_range(call, NULL, arg->address, arg->bytes,
-			     TASK_SIZE_MAX, 1);
-	if (ret)
-		return ret;
-	if (mc_reservation_in(client, arg->address, arg->bytes))
-		return mc_fail(call, -EINVAL, "a part of the range is in a reservation");
-	block = mc_block_new(call, arg->flags);
-	if (!block)
-		return -ENOMEM;
-	block->va.start = arg->address;
-	block->va.last = arg->address + arg->bytes - 1;
-	/* an unmapping after the check is noticed */
-	ret = watch(call, block);
-	if (ret)
-		goto drop;
-	ret = mc_user_check(arg->address, arg->bytes, arg->access != MEMCAST_ACCESS_READ);
-	if (ret) {
-		mc_fail(call, ret, "not all of the range is memory, or writable");
-		goto end;
-	}
-	mutex_lock(&client->heap_lock);
-	if (mc_block_find(client, block->va.start, block->va.last))
-		ret = mc_fail(call, -EEXIST, "a part of the range is registered already");
-	else
-		mc_block_insert(client, block);
-	mutex_unlock(&client->heap_lock);
-	if (!ret)
-		return 0;
-end:
-	registered_free(block->registered);
-drop:
-	mc_block_drop(call, block);
-	return ret;
 }

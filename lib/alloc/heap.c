@@ -150,7 +150,8 @@ static bool has_heap(const struct slot *slot, uint32_t heap)
 
 /*
  * The slot of the context that allocated or registered a block, or NULL: no context did. A block
- * in a heap goes with its context, so its heap says whether the context still lives.
+ * in a heap goes with its context, so its heap says whether the context still lives. So does a
+ * registered range, but it has no heap.
  */
 struct slot *slot_of_block(const struct memcast_address_info *info)
 {

@@ -56,13 +56,13 @@ DEFINE_CALL(cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned int fla
 		.address = (uintptr_t)pointer,
 		.bytes = bytes,
 	};
-	struct slot *slot;
 	CUresult result;
 	uint64_t end;
+	uint32_t tag;
 
 	if (!pointer || flags & ~REGISTER_FLAGS)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer or unknown flags");
-	result = context_find(NULL, &slot);
+	result = context_heap(HEAP_OF_HOST, &arg.heap, &tag);
 	if (result == CUDA_SUCCESS)
 		result = capture_unsafe();
 	if (result != CUDA_SUCCESS)
@@ -75,7 +75,7 @@ DEFINE_CALL(cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned int fla
 	if (flags & CU_MEMHOSTREGISTER_READ_ONLY)
 		arg.access = MEMCAST_ACCESS_READ;
 	arg.flags = (flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTREGISTER_DEVICEMAP |
-		    block_flags_of(slot);
+		    tag;
 	return device_ioctl(MEMCAST_BLOCK_REGISTER, &arg);
 }
 

@@ -164,6 +164,33 @@ TEST_F(alloc, registered_flags)
 	EXPECT_OK(cuMemHostUnregister(own));
 }
 
+/* A registered range ends with the context that was current. */
+TEST_F(alloc, registered_until_the_context_ends)
+{
+	static char own[4096], other[16];
+	CUcontext context, first;
+	unsigned int flags;
+
+	cuda_start(0);
+	ASSERT_OK(cuCtxGetCurrent(&first));
+	ASSERT_OK(cuMemHostRegister(other, sizeof(other), 0));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuMemHostRegister(own, 100, 0));
+	ASSERT_OK(cuMemHostRegister(own + 100, 100, CU_MEMHOSTREGISTER_PORTABLE));
+	ASSERT_OK(cuMemHostRegister(own + 200, 100, 0));
+	EXPECT_OK(cuMemHostUnregister(own + 200));
+	ASSERT_OK(cuCtxDestroy(context));
+	ASSERT_OK(cuCtxSetCurrent(first));
+	EXPECT_CU(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(own));
+	EXPECT_REASON(cuMemHostGetFlags(&flags, own + 100), "# is not in a reservation");
+	EXPECT_OK(cuMemHostRegister(own, sizeof(own), 0));
+	EXPECT_OK(cuMemHostGetFlags(&flags, other));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&first, 0));
+	EXPECT_OK(cuMemHostRegister(own, sizeof(own), 0));
+	EXPECT_OK(cuMemHostRegister(other, sizeof(other), 0));
+}
+
 /* An allocation of 0 bytes succeeds and gives NULL. */
 TEST_F(alloc, nothing)
 {

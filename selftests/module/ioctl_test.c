@@ -186,8 +186,9 @@ COMMAND(heap_trim, HEAP_TRIM, keep, .heap = self->heap);
 COMMAND(heap_export, HEAP_EXPORT, reserved, .heap = self->heap, .handle_type = MEMCAST_HANDLE_FD);
 #define OPTIONS_block_alloc	.writes = true,
 COMMAND(block_alloc, BLOCK_ALLOC, out_address, .heap = self->heap, .bytes = 100);
-#define OPTIONS_block_register	.reserved = FIELD(block_register, reserved),
-COMMAND(block_register, BLOCK_REGISTER, reserved, .address = (uintptr_t)&self->entry, .bytes = 16);
+#define OPTIONS_block_register	.reserved = FIELD(block_register, padding),
+COMMAND(block_register, BLOCK_REGISTER, heap, .address = (uintptr_t)&self->entry, .bytes = 16,
+     .heap = self->plain);
 #define OPTIONS_block_free						\
 	.flags = FIELD(block_free, flags), .reserved = FIELD(block_free, reserved),
 COMMAND(block_free, BLOCK_FREE, reserved, .address = self->block);
