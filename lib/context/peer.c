@@ -49,7 +49,7 @@ DEFINE_CALL(cuDeviceGetP2PAttribute, (int *value, CUdevice_P2PAttribute attribut
 	return CUDA_SUCCESS;
 }
 
-/* For each slot a mask of those to which its context has access. It changes with slots_lock held. */
+/* For each slot a mask of those to which it has access; slots_lock protects changes */
 static _Atomic uint64_t peers[SLOTS][SLOTS / 64];
 static bool peers_used;
 
