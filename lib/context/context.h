@@ -53,7 +53,7 @@ CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
 void context_limits_reset(struct slot *slot);
 
-/* peer.c: has it peer access to plain memory of the other? With slots_lock held: drop it both ways */
+/* peer.c: has it peer access to plain memory of the other? Drop it both ways, slots_lock held */
 bool slot_has_peer(const struct slot *slot, const struct slot *peer);
 void slot_drop_peers(const struct slot *slot);
 
