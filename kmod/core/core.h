@@ -27,9 +27,9 @@
  * read side of reservation and team over lookup and insertion; a call that changes
  * what they look up holds the write side over the change and the zap. Where something is taken
  * away the zap comes first: once the trees do not have it, another thread may free its pages.
- * Innermost are the locks of mc_client.handles and mc_share.memories, fabric_lock
- * (fabric_handle.c), slots_lock (fabric.c) and accounts_lock (account.c): nothing is taken under
- * them.
+ * Innermost are the locks of mc_client.handles and mc_share.memories, mc_client.reservations_lock,
+ * fabric_lock (fabric_handle.c), slots_lock (fabric.c) and accounts_lock (account.c): nothing is
+ * taken under them.
  *
  * No function has __must_hold(): sparse cannot follow mutexes and rwsems, whose functions
  * carry no annotations. lockdep_assert_held() checks the same at run time.
@@ -113,8 +113,8 @@ struct mc_client {
 	struct xarray handles;		/* its lock protects channels, refs, ended, handle_count */
 	unsigned long handle_count;	/* lockless */
 	struct list_head ended_objects;	/* that end with it; with the lock of handles */
-	atomic_t reservations;		/* VMAs of its process */
-	unsigned long lowest;		/* address that a reservation has had; with mmap_lock */
+	spinlock_t reservations_lock;	/* protects reservations */
+	struct rb_root reservations;	/* by mc_reservation.of_client, in order of addresses */
 	atomic_long_t mapping_count;
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */

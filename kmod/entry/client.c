@@ -99,7 +99,8 @@ struct mc_client *mc_client_create(struct inode *inode)
 	INIT_LIST_HEAD(&client->waits);
 	xa_init_flags(&client->heaps, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	client->blocks = RB_ROOT_CACHED;
-	client->lowest = ULONG_MAX;
+	spin_lock_init(&client->reservations_lock);
+	client->reservations = RB_ROOT;
 	client->mm = current->mm;
 	mmgrab(client->mm);
 	client->process = get_pid(task_tgid(current));

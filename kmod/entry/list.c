@@ -310,11 +310,9 @@ static void list_pieces(struct mc_list *list)
 	}
 }
 
-/* Lists the mappings of a reservation. Return: has the list room for more? */
-static bool list_reservation(struct mc_reservation *reservation, void *data)
+static void list_reservation(struct mc_list *list, struct mc_reservation *reservation)
 {
 	struct interval_tree_node *node;
-	struct mc_list *list = data;
 
 	down_read(&reservation->lock);
 	for (node = interval_tree_iter_first(&reservation->mappings, list->at, ULONG_MAX);
@@ -335,7 +333,19 @@ static bool list_reservation(struct mc_reservation *reservation, void *data)
 		cond_resched();
 	}
 	up_read(&reservation->lock);
-	return !must_stop(list);
+}
+
+static void list_mappings(struct mc_list *list)
+{
+	struct mc_reservation *reservation;
+	unsigned long from = list->at;
+
+	while (!must_stop(list) && (reservation = mc_reservation_next(list->client, from))) {
+		list_reservation(list, reservation);
+		from = READ_ONCE(reservation->reach);
+		mc_reservation_put(reservation);
+		cond_resched();
+	}
 }
 
 /* Fills the text with the lines from the cursor on. Return: 0, or -EINTR. */
@@ -351,8 +361,7 @@ static int list_fill(struct mc_list *list)
 		else if (list->stage == HANDLES)
 			list_handles(list);
 		else if (list->stage == MAPPINGS)
-			mc_client_each_reservation(list->client, list->at, true,
-						   list_reservation, list);
+			list_mappings(list);
 		else
 			list_pieces(list);
 		if (must_stop(list))

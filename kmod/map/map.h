@@ -24,6 +24,7 @@ struct mc_unmapped {
 struct mc_reservation {
 	struct kref kref;
 	struct mc_client *client;	/* its file outlives the VMA and the call */
+	struct rb_node of_client;	/* in client->reservations, from mmap() to the VMA's end */
 	unsigned long start, end;	/* addresses */
 	struct rw_semaphore lock;	/* protects what follows */
 	struct rb_root_cached mappings;	/* by mc_mapping.va; all below @reach */
@@ -70,9 +71,7 @@ struct mc_reservation *mc_reservation_around(struct mc_call *call, u64 address,
 int mc_reservation_lock(struct mc_call *call, struct mc_reservation *reservation, u64 address);
 bool mc_reservation_in(struct mc_client *client, u64 address, u64 bytes);
 void mc_reservation_put(struct mc_reservation *reservation);
-void mc_client_each_reservation(struct mc_client *client, unsigned long from, bool killable,
-				bool (*act)(struct mc_reservation *reservation, void *data),
-				void *data);
+struct mc_reservation *mc_reservation_next(struct mc_client *client, unsigned long from);
 void mc_client_unmap(struct mc_client *client, bool host_lost);
 
 /* Removes the page-table entries of a range of addresses. */

@@ -4,7 +4,6 @@
  * tree of mappings inside; the page tables are only that tree's cache. A mapping may go
  * on behind the reservation's end, in a second VMA that the process puts there: the tail.
  */
-#include <linux/sched/mm.h>
 #include "core/compat.h"
 #include "map.h"
 
@@ -52,6 +51,34 @@ static void reservation_open(struct vm_area_struct *vma)
 				   READ_ONCE(reservation->reach) - 1);
 }
 
+static bool begins_before(struct rb_node *node, const struct rb_node *other)
+{
+	const struct mc_reservation *reservation =
+		rb_entry(node, struct mc_reservation, of_client);
+
+	lockdep_assert_held(&reservation->client->reservations_lock);
+	return reservation->start < rb_entry(other, struct mc_reservation, of_client)->start;
+}
+
+/*
+ * Takes a reservation out of its client's tree: last, as who ends the client finds there what to
+ * undo. A copy that stayed may have been moved to the address of the VMA, which has gone before.
+ * Return: has the client none any more?
+ */
+static bool reservation_unlink(struct mc_reservation *reservation)
+{
+	struct mc_client *client = reservation->client;
+	bool none;
+
+	spin_lock(&client->reservations_lock);
+	if (!RB_EMPTY_NODE(&reservation->of_client))
+		rb_erase(&reservation->of_client, &client->reservations);
+	RB_CLEAR_NODE(&reservation->of_client);
+	none = RB_EMPTY_ROOT(&client->reservations);
+	spin_unlock(&client->reservations_lock);
+	return none;
+}
+
 /* The VMA is gone; copies and calls under way may still hold the struct. */
 static void reservation_close(struct vm_area_struct *vma)
 {
@@ -61,7 +88,7 @@ static void reservation_close(struct vm_area_struct *vma)
 
 	if (!is_copy(vma)) {
 		mc_mappings_undo(reservation, exiting);
-		if (atomic_dec_and_test(&reservation->client->reservations) && exiting)
+		if (reservation_unlink(reservation) && exiting)
 			mc_client_end(reservation->client);
 	}
 	mc_reservation_put(reservation);
@@ -224,8 +251,9 @@ static struct mc_reservation *reservation_new(struct mc_client *client,
 	reservation->reach = vma->vm_end;
 	init_rwsem(&reservation->lock);
 	reservation->mappings = RB_ROOT_CACHED;
-	client->lowest = min(client->lowest, vma->vm_start);
-	atomic_inc(&client->reservations);
+	spin_lock(&client->reservations_lock);
+	rb_add(&reservation->of_client, &client->reservations, begins_before);
+	spin_unlock(&client->reservations_lock);
 	atomic_long_inc(&mc_stats.reservations);
 	return reservation;
 }
@@ -359,64 +387,52 @@ int mc_reservation_free(struct mc_call *call)
 	return ret;
 }
 
-/**
- * mc_client_each_reservation() - go through the reservations of a client's process
- * @client: the client; if its process is just ending, there are none any more
- * @from: address of the first byte to look at
- * @killable: a fatal signal ends the wait for mmap_lock, which the process may hold for long; then
- *	nothing was looked at
- * @act: called with mmap_lock; once it returns false, the rest is left out
- * @data: for @act
- *
- * A process may have many VMAs, and many clients with few reservations.
- */
-void mc_client_each_reservation(struct mc_client *client, unsigned long from, bool killable,
-				bool (*act)(struct mc_reservation *reservation, void *data),
-				void *data)
+static int reaches_to(const void *from, const struct rb_node *node)
 {
-	struct mc_reservation *reservation;
-	struct vm_area_struct *vma;
-	struct vma_iterator vmi;
-	int left;
+	const struct mc_reservation *reservation =
+		rb_entry(node, struct mc_reservation, of_client);
 
-	if (!mmget_not_zero(client->mm))
-		return;
-	if (!killable)
-		mmap_read_lock(client->mm);
-	else if (mmap_read_lock_killable(client->mm))
-		goto put;
-	/* with mmap_lock none comes; one that is going may still count, but has no VMA any more */
-	left = atomic_read(&client->reservations);
-	vma_iter_init(&vmi, client->mm, max(from, client->lowest));
-	while (left > 0 && (vma = vma_next(&vmi))) {
-		reservation = reservation_of(client, vma);
-		left -= reservation && vma->vm_ops == &reservation_ops;
-		if (reservation && !act(reservation, data))
-			break;
-		cond_resched();
-	}
-	mmap_read_unlock(client->mm);
-put:
-	mmput(client->mm);
+	lockdep_assert_held(&reservation->client->reservations_lock);
+	return READ_ONCE(reservation->reach) <= *(const unsigned long *)from;
 }
 
-static bool remove_mappings(struct mc_reservation *reservation, void *data)
+/*
+ * Return: the first reservation of a client that reaches behind an address, held; or NULL. The
+ * client is held. Its process may hold mmap_lock for ever, so this does without it: the VMA may be
+ * about to come, or have gone, and then nothing is mapped there.
+ */
+struct mc_reservation *mc_reservation_next(struct mc_client *client, unsigned long from)
 {
-	const bool *host_lost = data;
+	struct mc_reservation *reservation = NULL;
+	struct rb_node *node;
 
-	if (!*host_lost || !READ_ONCE(reservation->lasting))
-		mc_mappings_undo(reservation, true);
-	return true;
+	spin_lock(&client->reservations_lock);
+	node = rb_find_first(&from, &client->reservations, reaches_to);
+	if (node) {
+		reservation = rb_entry(node, struct mc_reservation, of_client);
+		kref_get(&reservation->kref);
+	}
+	spin_unlock(&client->reservations_lock);
+	return reservation;
 }
 
 /*
  * Removes all mappings of a client that has ended, or (@host_lost) all that go with its host; no
- * call of it that is under way makes another. The caller ends the client once more, for what was
- * mapped. Takes mmap_lock.
+ * call of it that is under way makes another, nor does one in a reservation that comes meanwhile.
+ * The caller ends the client once more, for what was mapped. It waits for no program.
  */
 void mc_client_unmap(struct mc_client *client, bool host_lost)
 {
-	mc_client_each_reservation(client, 0, false, remove_mappings, &host_lost);
+	struct mc_reservation *reservation;
+	unsigned long from = 0;
+
+	while ((reservation = mc_reservation_next(client, from))) {
+		if (!host_lost || !READ_ONCE(reservation->lasting))
+			mc_mappings_undo(reservation, true);
+		from = READ_ONCE(reservation->reach);
+		mc_reservation_put(reservation);
+		cond_resched();
+	}
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)

@@ -6,10 +6,12 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include "importer.h"
+#include "kmod/memcast_exporter.h"
 #include "memcast_test.h"
 #include "lost_host.h"
 #include "raw.h"
@@ -230,6 +232,46 @@ TEST_F(lost, who_waits_is_woken)
 		ASSERT_EQ(0, host_return(&self->host));
 	}
 	ASSERT_EQ(0, write_in(PARAMETERS, "team_setup_delay_ms", "0"));
+}
+
+/* Maps a buffer whose exporter never answers: the process cannot change its addresses any more. */
+static void hold_addresses(struct __test_metadata *_metadata, int link)
+{
+	struct memcast_exporter buffer = { .vice = MEMCAST_EXPORTER_HANGS, .pages = 1 };
+	int exporter = open("/dev/memcast-exporter", O_RDWR | O_CLOEXEC);
+	volatile uint32_t *at = mapped(new_memory(0, CHUNK), CHUNK, 0);
+
+	*at = 1;
+	ASSERT_EQ(0, ioctl(exporter, MEMCAST_EXPORTER_CREATE, &buffer));
+	send_number(link, 0);
+	mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, buffer.out_fd, 0);
+	_exit(1);
+}
+
+/* A process that holds mmap_lock for ever does not keep its host from being lost. */
+TEST_F(lost, waits_for_no_process)
+{
+	unsigned int device = self->host.first;
+	int link, other, status = -1;
+	pid_t pid, loser;
+
+	if (access("/dev/memcast-exporter", F_OK) && load_test_module("memcast_exporter"))
+		SKIP(return, "no memcast_exporter.ko for this kernel");
+	pid = fork_victim(&link);
+	if (!pid)
+		hold_addresses(_metadata, link);
+	receive_number(link);
+	EXPECT_TRUE(comes_true(thread_state(pid, pid) == 'D'));
+	loser = peer_fork(&other);
+	if (!loser)
+		_exit(host_lose(&self->host));
+	EXPECT_TRUE(comes_true(waitpid(loser, &status, WNOHANG)));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(device_bytes(device, "pool_bytes"), device_bytes(device, "free_bytes"));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	reap_child(pid);
+	peer_close(other);
+	peer_close(link);
 }
 
 /* ---- events of several processes, whose words are in memory that they share ---- */

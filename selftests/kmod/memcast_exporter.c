@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "memcast_exporter.h"
@@ -151,6 +152,10 @@ static int exporter_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 
 	if (buffer->vice == MEMCAST_EXPORTER_REFUSES)
 		return -EPERM;
+	if (buffer->vice == MEMCAST_EXPORTER_HANGS) {
+		schedule_timeout_killable(MAX_SCHEDULE_TIMEOUT);
+		return -EINTR;
+	}
 	return vm_map_pages(vma, buffer->page, buffer->pages);
 }
 
@@ -213,7 +218,7 @@ static int exporter_create(struct memcast_exporter *arg)
 	struct buffer *buffer;
 	int fd;
 
-	if (arg->vice >= MEMCAST_EXPORTER_VICES || !arg->pages || arg->pages > MAX_PAGES)
+	if (arg->vice > MEMCAST_EXPORTER_HANGS || !arg->pages || arg->pages > MAX_PAGES)
 		return -EINVAL;
 	buffer = buffer_alloc(arg->vice, arg->pages);
 	if (!buffer)

@@ -23,7 +23,9 @@ enum memcast_exporter_vice {
 	MEMCAST_EXPORTER_RESERVED,	/* DMA addresses of firmware */
 	MEMCAST_EXPORTER_REFUSES,	/* it has an mmap, which refuses */
 	MEMCAST_EXPORTER_OWN_ADDRESS,	/* addresses of its own device, not the importer's */
-	MEMCAST_EXPORTER_VICES
+	MEMCAST_EXPORTER_VICES,
+	/* not one that any test may try: mmap() lasts, with mmap_lock, until the caller is killed */
+	MEMCAST_EXPORTER_HANGS = MEMCAST_EXPORTER_VICES
 };
 
 struct memcast_exporter {
