@@ -116,6 +116,7 @@ struct mc_client {
 	spinlock_t reservations_lock;	/* protects reservations */
 	struct rb_root reservations;	/* by mc_reservation.of_client, in order of addresses */
 	atomic_long_t mapping_count;
+	unsigned long zero_enough;	/* see mc_pool_take(); lockless */
 	u32 next;			/* where to look for a free handle */
 	struct mutex heap_lock;		/* protects heaps and blocks */
 	struct xarray heaps;

@@ -40,7 +40,8 @@ static inline unsigned long mc_chunk_place(struct page *chunk)
 
 int mc_pool_init(struct mc_pool *pool, unsigned long chunks, int node);
 void mc_pool_destroy(struct mc_pool *pool);
-int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n);
+int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n,
+		 unsigned long *enough);
 void mc_pool_give(struct mc_pool *pool, struct mc_account *account, struct page **chunk,
 		  unsigned long n);
 

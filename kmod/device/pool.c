@@ -32,9 +32,9 @@ static struct page *list_take(struct list_head *list)
 
 /*
  * Return: a zeroed chunk. The caller has counted it out of pool->free, so there is one.
- * @zeroed: set if this call has zeroed it
+ * @zeroed: counts the chunks that this call has zeroed
  */
-static struct page *pool_take_one(struct mc_pool *pool, bool *zeroed)
+static struct page *pool_take_one(struct mc_pool *pool, unsigned long *zeroed)
 {
 	struct page *chunk;
 
@@ -47,21 +47,21 @@ static struct page *pool_take_one(struct mc_pool *pool, bool *zeroed)
 	chunk = list_take(&pool->dirty);
 	spin_unlock(&pool->lock);
 	chunk_zero(chunk);
-	*zeroed = true;
+	++*zeroed;
 	return chunk;
 }
 
 /*
  * Has a thread to stop, that has taken some chunks? A dying one has. One with another signal, or
- * that is to be frozen, makes the same call again: so each try zeroes a chunk at least.
+ * that is to be frozen, makes the same call again, if it has zeroed @enough chunks in this try.
  */
-static __always_inline int must_stop(bool zeroed)
+static __always_inline int must_stop(bool enough)
 {
 	if (likely(!task_sigpending(current)))
 		return 0;
 	if (fatal_signal_pending(current))
 		return -EINTR;
-	return zeroed ? -ERESTARTNOINTR : 0;
+	return enough ? -ERESTARTNOINTR : 0;
 }
 
 /* Puts chunks on one of the pool's lists. */
@@ -84,14 +84,18 @@ static void pool_put(struct mc_pool *pool, struct list_head *list, struct page *
  * @pool: the pool
  * @chunk: output, @n of them; of a lazy pool they stay NULL until they are touched
  * @n: how many
+ * @enough: of the caller's client, 0 at first: a signal stops a try that has zeroed more chunks
+ *
+ * The next try finds the chunks that a stopped one has zeroed, unless another program has taken
+ * them. So each zeroes twice as many as the last one, and the call ends whatever others do.
  *
  * Return: 0, or an error, and nothing was taken: -ENOMEM, -EINTR when the caller is dying, or
- * -ERESTARTNOINTR: it has a signal. The next try finds the chunks that this one has zeroed.
+ * -ERESTARTNOINTR: it has a signal.
  */
-int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
+int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n,
+		 unsigned long *enough)
 {
-	bool zeroed = false;
-	unsigned long i;
+	unsigned long i, zeroed = 0;
 	int ret;
 
 	spin_lock(&pool->lock);
@@ -106,16 +110,18 @@ int mc_pool_take(struct mc_pool *pool, struct page **chunk, unsigned long n)
 
 	for (i = 0; i < n; i++) {
 		/* a zeroed chunk takes some 75 instructions: to look for each would be felt */
-		ret = zeroed || i % 64 == 0 ? must_stop(zeroed) : 0;
+		ret = zeroed || i % 64 == 0 ? must_stop(zeroed > READ_ONCE(*enough)) : 0;
 		if (ret)
 			goto give_back;
 		chunk[i] = pool_take_one(pool, &zeroed);
 		if (i % 64 == 63)
 			cond_resched();
 	}
+	WRITE_ONCE(*enough, 0);
 	return 0;
 
 give_back:
+	WRITE_ONCE(*enough, 2 * zeroed);
 	spin_lock(&pool->lock);
 	WRITE_ONCE(pool->free, pool->free + n - i);
 	spin_unlock(&pool->lock);

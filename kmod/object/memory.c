@@ -158,7 +158,8 @@ struct mc_memory *mc_memory_new(struct mc_call *call, struct mc_device *device,
 	 */
 	memory->last_order = tail ? max(get_order(tail), 1) : MC_CHUNK_ORDER;
 
-	ret = device ? mc_pool_take(&device->pool, memory->chunk, memory->chunks) :
+	ret = device ? mc_pool_take(&device->pool, memory->chunk, memory->chunks,
+				    &call->client->zero_enough) :
 		       host_take(call, memory);
 	if (ret) {
 		mc_object_forget(&memory->object);
