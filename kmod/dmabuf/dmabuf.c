@@ -316,8 +316,9 @@ int mc_buffer_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	struct page **pages;
 	void *address;
 
-	/* a range may show the same memory over and over */
-	if (buffer->bytes >> PAGE_SHIFT > totalram_pages() ||
+	/* a range may show the same memory over and over; vmap() walks pages and does not yield */
+	if (buffer->bytes >> PAGE_SHIFT >
+		    min_t(unsigned long, totalram_pages(), MC_MOST_SEGMENTS) ||
 	    mc_buffer_touch(NULL, buffer, 0, buffer->bytes, false))
 		return -ENOMEM;
 	pages = kvmalloc_array(buffer->bytes >> PAGE_SHIFT, sizeof(*pages),
