@@ -45,9 +45,7 @@ static int rows_check(const struct mc_copy_iter *side, u64 bytes, u64 rows, bool
 
 	side_join_rows(side, &bytes, &rows);
 	for (; rows; rows--, address += side->pitch) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		ret = row_check(side, address, bytes, write);
+		ret = mc_must_stop() ?: row_check(side, address, bytes, write);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -119,9 +117,8 @@ int mc_copy_begin(struct mc_call *call, struct mc_copy_iter *side, u64 bytes, u6
 		return 0;
 	side_join_rows(side, &bytes, &rows);
 	for (; rows; rows--, address += side->pitch) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		ret = mc_foreign_find(&side->foreign, side->reservation, address, bytes);
+		ret = mc_must_stop() ?:
+		      mc_foreign_find(&side->foreign, side->reservation, address, bytes);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -138,10 +135,9 @@ static int row_touch(struct mc_copy_iter *side, u64 address, u64 bytes, struct m
 	int ret = 0;
 
 	for (; bytes && !ret; bytes -= pinned->bytes, address += pinned->bytes) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
 		/* access was checked, and team->writes counts what is written: so for any device */
-		ret = mc_pinned_range_find(pinned, side->reservation, address, bytes, MC_ANY_DEVICE,
+		ret = mc_must_stop() ?:
+		      mc_pinned_range_find(pinned, side->reservation, address, bytes, MC_ANY_DEVICE,
 					   true);
 		if (ret)
 			return ret;

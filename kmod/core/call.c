@@ -112,12 +112,11 @@ int mc_user_check(u64 address, u64 bytes, bool write)
 	while (bytes) {
 		u64 slice = min_t(u64, bytes, MC_CHUNK_SIZE);
 		char __user *user = u64_to_user_ptr(address);
-
-		if (fatal_signal_pending(current))
-			return -EINTR;
 		/* the next try finds the pages of this one */
-		if (mc_freezing())
-			return -ERESTARTNOINTR;
+		int ret = mc_must_stop();
+
+		if (ret)
+			return ret;
 		if (write ? fault_in_safe_writeable(user, slice) :
 			    fault_in_readable(user, slice))
 			return -EFAULT;

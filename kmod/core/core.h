@@ -172,6 +172,17 @@ static inline bool mc_freezing(void)
 	       (freezing(current) || READ_ONCE(current->jobctl) & JOBCTL_TRAP_FREEZE);
 }
 
+/*
+ * Has a call to stop before it has done anything? Return: 0; -EINTR: the caller is dying; or
+ * -ERESTARTNOINTR: it is to be frozen.
+ */
+static inline int mc_must_stop(void)
+{
+	if (likely(!signal_pending(current)))
+		return 0;
+	return fatal_signal_pending(current) ? -EINTR : mc_freezing() ? -ERESTARTNOINTR : 0;
+}
+
 /* ---- handlers of commands, in all folders ---- */
 
 #define COMMAND(_struct, ...)	int mc_##_struct(struct mc_call *call); MC_ROW_END

@@ -46,7 +46,7 @@ static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *ma
 			continue;
 		for (node = interval_tree_iter_first(bindings, first, last); node && !ret;
 		     node = interval_tree_iter_next(node, first, last)) {
-			ret = fatal_signal_pending(current) ? -EINTR :
+			ret = mc_must_stop() ?:
 			      bracket_add(brackets,
 					  container_of(node, struct mc_binding, range)->memory);
 			cond_resched();
@@ -66,7 +66,7 @@ static int brackets_of_team(struct xarray *brackets, const struct mc_mapping *ma
  *
  * Takes the locks of reservation and teams.
  *
- * Return: 0, -ENOMEM, or -EINTR when the caller is dying.
+ * Return: 0, -ENOMEM, or as mc_must_stop().
  */
 int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 		    u64 address, u64 bytes)
@@ -81,9 +81,10 @@ int mc_foreign_find(struct xarray *brackets, struct mc_reservation *reservation,
 	     node = interval_tree_iter_next(node, first, last)) {
 		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 
-		if (fatal_signal_pending(current))
-			ret = -EINTR;
-		else if (mapping->object->type == MEMCAST_TYPE_MEMORY)
+		ret = mc_must_stop();
+		if (ret)
+			break;
+		if (mapping->object->type == MEMCAST_TYPE_MEMORY)
 			ret = bracket_add(brackets, mc_memory(mapping->object));
 		else
 			ret = brackets_of_team(brackets, mapping,

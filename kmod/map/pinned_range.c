@@ -188,8 +188,8 @@ static unsigned long team_bound_until(struct mc_team *team,
 }
 
 /*
- * Has a team memory bound at all addresses of a range of a mapping? Return: 0, -EFAULT if not,
- * or -EINTR when the caller is dying.
+ * Has a team memory bound at all addresses of a range of a mapping? Return: 0, -EFAULT if not, or
+ * as mc_must_stop().
  */
 static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned long last)
 {
@@ -202,10 +202,7 @@ static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned 
 	down_read(&team->lock);
 	while (!ret && first <= last) {
 		first = team_bound_until(team, mapping->replica, first);
-		if (!first)
-			ret = -EFAULT;
-		else if (fatal_signal_pending(current))
-			ret = -EINTR;
+		ret = first ? mc_must_stop() : -EFAULT;
 		cond_resched();
 	}
 	up_read(&team->lock);
@@ -215,7 +212,7 @@ static int team_check(struct mc_mapping *mapping, unsigned long first, unsigned 
 /*
  * Could a device access all of a range, as things are now? It pins nothing. Takes the locks of
  * reservation and teams. Return: 0, -EFAULT, -EHOSTUNREACH: memory there is of a host that was
- * lost, or -EINTR when the caller is dying.
+ * lost, or as mc_must_stop().
  */
 int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u64 bytes,
 			     u32 device, bool write)
@@ -237,8 +234,7 @@ int mc_mappings_check_access(struct mc_reservation *reservation, u64 address, u6
 			ret = READ_ONCE(mapping->object->lost) ? -EHOSTUNREACH : 0;
 		else
 			ret = team_check(mapping, address, end);
-		if (!ret && fatal_signal_pending(current))
-			ret = -EINTR;
+		ret = ret ?: mc_must_stop();
 		address = end + 1;
 		cond_resched();
 	}

@@ -40,8 +40,7 @@ static int host_take(struct mc_call *call, struct mc_memory *memory)
 		u32 order = i == memory->chunks - 1 ? memory->last_order :
 						      MC_CHUNK_ORDER;
 
-		ret = fatal_signal_pending(current) ? -EINTR :
-		      mc_freezing() ? -ERESTARTNOINTR : mc_check_left(call);
+		ret = mc_must_stop() ?: mc_check_left(call);
 		if (ret)
 			goto give_back;
 		memory->chunk[i] = mc_chunk_alloc(node, __GFP_ACCOUNT |
