@@ -27,6 +27,8 @@ static noinline int fail_elsewhere(struct mc_call *call, const struct mc_memory 
 static int bind_check(struct mc_call *call, struct mc_team *team,
 		      struct mc_memory *memory, struct mc_device *device)
 {
+	if (memory->flags & MEMCAST_MEMORY_TILES)
+		return mc_fail(call, -EINVAL, "the memory is for the tiles of arrays alone");
 	if (team->object.handle_types && !memory->object.handle_types)
 		return mc_fail(call, -EINVAL,
 			       "a shareable team takes only shareable memory: requestedHandleTypes");

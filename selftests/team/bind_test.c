@@ -149,6 +149,18 @@ TEST_F(bind, private_memory_to_shareable_team)
 	EXPECT_OK(cuMulticastBindMem(private_team, 0, private, 0, CHUNK, 0));
 }
 
+/* Memory for the tiles of arrays has no addresses, so no team shows it. */
+TEST_F(bind, memory_for_tiles)
+{
+	CUmemAllocationProp prop = memory_on(0);
+	CUmemGenericAllocationHandle tiles;
+
+	prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+	ASSERT_OK(cuMemCreate(&tiles, CHUNK, &prop, 0));
+	EXPECT_REASON(cuMulticastBindMem(self->team, 0, tiles, 0, CHUNK, 0),
+		      "the memory is for the tiles of arrays alone");
+}
+
 TEST_F(bind, unbind)
 {
 	ASSERT_OK(BIND(0, 0, 0, 1));
