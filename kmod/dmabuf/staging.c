@@ -275,6 +275,24 @@ static struct page *staging_lock_page(struct dma_buf *dmabuf, unsigned long inde
 	return page;
 }
 
+/* Frees the pages of a chunk that no device, kernel or store uses. Takes the lock. */
+static void chunk_drop(struct dma_buf *dmabuf, unsigned long first)
+{
+	struct mc_staging *staging = staging_of(dmabuf);
+	unsigned long index, last = first + CHUNK_PAGES - 1;
+	struct page *page;
+
+	mutex_lock(&staging->lock);
+	if (!staging->mapped) {
+		staging_zap(dmabuf, first, CHUNK_PAGES);
+		xa_for_each_range(&staging->pages, index, page, first, last)
+			if (!xa_get_mark(&staging->pages, index, DIRTY))
+				page_drop(staging, page, index);
+	}
+	staging_unlock(staging);
+	cond_resched();
+}
+
 /*
  * Ends what staging_get() began. If the device or the kernel may have written, all pages are
  * broadcast; if it @failed, unused pages are freed with the last use. Takes the lock.
@@ -282,23 +300,17 @@ static struct page *staging_lock_page(struct dma_buf *dmabuf, unsigned long inde
 static void staging_put(struct dma_buf *dmabuf, bool write, bool failed)
 {
 	struct mc_staging *staging = staging_of(dmabuf);
-	struct page *page;
-	unsigned long index;
+	unsigned long first;
 
 	if (write && !failed)
 		staging_broadcast(dmabuf, 0, ULONG_MAX, XA_PRESENT);
 	mutex_lock(&staging->lock);
 	staging->writers -= write;
 	staging->mapped--;
-	if (failed && !staging->mapped) {
-		staging_zap(dmabuf, 0, dmabuf->size >> PAGE_SHIFT);
-		xa_for_each(&staging->pages, index, page) {
-			if (!xa_get_mark(&staging->pages, index, DIRTY))
-				page_drop(staging, page, index);
-			cond_resched();
-		}
-	}
 	staging_unlock(staging);
+	/* faults and the loss of a host wait for the lock: so a chunk at a time */
+	for (first = 0; failed && first < dmabuf->size >> PAGE_SHIFT; first += CHUNK_PAGES)
+		chunk_drop(dmabuf, first);
 }
 
 /*
