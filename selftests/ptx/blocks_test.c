@@ -57,7 +57,7 @@ static struct ptx_outcome run_(struct __test_metadata *_metadata, const struct p
 	static char stack[65536];
 	const stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	const struct sigaction action = {
-		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK,
+		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
 	};
 	struct ptx_launch launch = {
 		.kernel = kernel, .parameters = parameters, .grid = { grid, 1, 1 },
