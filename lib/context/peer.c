@@ -108,7 +108,7 @@ static CUresult find_pair(CUcontext context, struct peer_bit *out)
 	return CUDA_SUCCESS;
 }
 
-DEFINE_CALL(cuCtxEnablePeerAccess, (CUcontext context, unsigned int flags), context, flags)
+DEFINE_WHOLE_CALL(cuCtxEnablePeerAccess, (CUcontext context, unsigned int flags), context, flags)
 {
 	struct peer_bit peer;
 	CUresult result;
@@ -127,7 +127,7 @@ DEFINE_CALL(cuCtxEnablePeerAccess, (CUcontext context, unsigned int flags), cont
 	return result;
 }
 
-DEFINE_CALL(cuCtxDisablePeerAccess, (CUcontext context), context)
+DEFINE_WHOLE_CALL(cuCtxDisablePeerAccess, (CUcontext context), context)
 {
 	struct peer_bit peer;
 	CUresult result;

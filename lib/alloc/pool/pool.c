@@ -132,7 +132,7 @@ DEFINE_CALL(cuMemPoolCreate, (CUmemoryPool *pool, const CUmemPoolProps *props), 
 	return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-DEFINE_CALL(cuMemPoolDestroy, (CUmemoryPool pool), pool)
+DEFINE_WHOLE_CALL(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_destroy arg = {};
@@ -228,7 +228,7 @@ static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
 {
-	return CALL(set_pool(device, pool), device, pool);
+	return WHOLE_CALL(set_pool(device, pool), device, pool);
 }
 
 static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
@@ -303,9 +303,9 @@ CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
 	return CALL(get_pool_of(pool, location, type, false), pool, location, type);
 }
 
-DEFINE_CALL(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type,
-			      CUmemoryPool pool),
-	    location, type, pool)
+DEFINE_WHOLE_CALL(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type,
+				    CUmemoryPool pool),
+		  location, type, pool)
 {
 	CUresult result = check_location(location, type);
 

@@ -33,9 +33,9 @@ static CUresult set_switch(CUmemoryPool pool, CUmemPool_attribute attribute, int
 	return result;
 }
 
-DEFINE_CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
-				    void *value),
-	    pool, attribute, value)
+DEFINE_WHOLE_CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute,
+					  void *value),
+		  pool, attribute, value)
 {
 	struct memcast_heap_info info = {};
 	struct memcast_heap_set arg = {};
