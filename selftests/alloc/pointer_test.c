@@ -125,6 +125,17 @@ TEST_F(pointer, numbers)
 	EXPECT_NE(ATTRIBUTE(BUFFER_ID, wide, first), ATTRIBUTE(BUFFER_ID, wide, other));
 }
 
+/* The mapping that has a block of whole chunks ends with them. */
+TEST_F(pointer, block)
+{
+	CUdeviceptr at;
+
+	cuda_start(0);
+	ASSERT_OK(cuMemAlloc(&at, 2 * CHUNK));
+	EXPECT_EQ(at, ATTRIBUTE(MAPPING_BASE_ADDR, CUdeviceptr, at + 4));
+	EXPECT_EQ(2 * CHUNK, ATTRIBUTE(MAPPING_SIZE, size_t, at + 4));
+}
+
 TEST_F(pointer, window)
 {
 	CUmemGenericAllocationHandle handle;

@@ -104,6 +104,9 @@ TEST_F(rack, team_of_all)
 	all.team = self->handle;
 	ASSERT_EQ(0, RAW(raw_library_fd(), TEAM_MEMBERS, all));
 	EXPECT_EQ(self->devices, all.count);
+	EXPECT_EQ(self->devices, all.out_joined);
+	all.count = MEMCAST_MAX_DEVICES + 1;
+	EXPECT_EQ(EINVAL, RAW(raw_library_fd(), TEAM_MEMBERS, all));
 	for (i = 0; i < self->devices; i++)
 		wrong += member[i].device != (uint32_t)(self->last - i);
 	EXPECT_EQ(0, wrong);

@@ -287,6 +287,9 @@ TEST_F(log, file)
 	EXPECT_EQ(2, count_lines(text));
 	EXPECT_REASON(cuLogsDumpToFile(&at, NULL, 0), "NULL pointer");
 	EXPECT_OK(cuLogsDumpToFile(&at, path, 1));
+	/* without stdin, the file has its number */
+	close(STDIN_FILENO);
+	EXPECT_OK(cuLogsDumpToFile(&at, path, 0));
 	EXPECT_REASON(cuLogsDumpToFile(&at, "/nowhere/at/all", 0), "/nowhere/at/all: No such file");
 	unlink(path);
 }
