@@ -252,6 +252,9 @@ TEST_F(runtime_memory, pools)
 	EXPECT_RT(cudaSuccess, cudaMemPoolTrimTo(usual, 0));
 	EXPECT_RT(cudaSuccess, cudaMemPoolDestroy(pool));
 	EXPECT_RT(cudaErrorInvalidValue, cudaMemPoolTrimTo(pool, 0));
+	/* 0 bytes are of no pool */
+	EXPECT_RT(cudaSuccess, cudaMallocFromPoolAsync(&memory, 0, pool, stream));
+	EXPECT_EQ(NULL, memory);
 	EXPECT_RT(cudaSuccess, cudaStreamDestroy(stream));
 }
 
