@@ -106,6 +106,11 @@ static int between_rows(void)
 	return beside_rows(64, PAGE);
 }
 
+static int behind_row(void)
+{
+	return beside_rows(PAGE, PAGE);
+}
+
 static int end_of_row(void)
 {
 	return beside_rows(PAGE + 1, PAGE);
@@ -180,6 +185,7 @@ static const struct role roles[] = {
 	{ "fill", fill },
 	{ "rows", rows },
 	{ "between_rows", between_rows },
+	{ "behind_row", behind_row },
 	{ "end_of_row", end_of_row },
 	{ "start_of_row", start_of_row },
 	{ "two_ranges", two_ranges },
@@ -223,7 +229,8 @@ TEST_F(registered, each_range)
 
 TEST_F(registered, silence)
 {
-	static const char *const uses[] = { "nothing_unmapped", "unregistered", "between_rows" };
+	static const char *const uses[] = { "nothing_unmapped", "unregistered", "between_rows",
+					   "behind_row" };
 	char said[4096];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(uses); i++) {

@@ -383,6 +383,7 @@ TEST_F(kernel_image, fatbins)
 		EXPECT_OK(cuModuleUnload(module));
 		wrapper.data = &fatbin;
 		ASSERT_OK(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
+		EXPECT_REASON(cuLibraryGetModule(NULL, library), "NULL output");
 		ASSERT_OK(cuLibraryGetModule(&module, library));
 		check_functions(module);
 		EXPECT_CU(CUDA_ERROR_NOT_PERMITTED, cuModuleUnload(module));
