@@ -218,6 +218,11 @@ TEST_F(stream, nodes_of_instances_that_stay)
 	params.srcHost = write;
 	EXPECT_REASON(cuGraphExecMemcpyNodeSetParams(instance, copy, &params, NULL),
 		      "a memory type cannot change");
+	params = bytes_from(AT(8), AT(0), 16);
+	params.dstMemoryType = CU_MEMORYTYPE_HOST;
+	params.dstHost = write;
+	EXPECT_REASON(cuGraphExecMemcpyNodeSetParams(instance, copy, &params, NULL),
+		      "a memory type cannot change");
 	memops.count = 2;
 	EXPECT_REASON(cuGraphExecBatchMemOpNodeSetParams(instance, operations, &memops),
 		      "the number of operations cannot change");
@@ -229,6 +234,11 @@ TEST_F(stream, nodes_of_instances_that_stay)
 	launch_and_wait(instance, self->first);
 	EXPECT_EQ(1, self->at[32]);
 	EXPECT_EQ(1, calls);
+	write[1].writeValue.value = 2;
+	memops.paramArray = &write[1];
+	ASSERT_OK(cuGraphExecBatchMemOpNodeSetParams(instance, operations, &memops));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(2, self->at[32]);
 }
 
 /* Graphs, their clones and the instances of each are destroyed in any order. */
