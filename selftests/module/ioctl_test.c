@@ -444,6 +444,29 @@ TEST(settings_of_heaps)
 	close(fd);
 }
 
+/* A value has no more bits than an element, also where there is none to fill. */
+TEST(values_of_fills)
+{
+	static const struct {
+		uint32_t width, value;
+		int error;
+	} values[] = {
+		{ 1, UINT8_MAX, 0 }, { 1, UINT8_MAX + 1, EINVAL },
+		{ 2, UINT16_MAX, 0 }, { 2, UINT16_MAX + 1, EINVAL },
+		{ 4, UINT32_MAX, 0 }, { 3, 0, EINVAL },
+	};
+	int fd = open("/dev/memcast", O_RDWR | O_CLOEXEC);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
+		struct memcast_fill fill = {
+			.width = values[i].width, .value = values[i].value,
+		};
+
+		EXPECT_EQ(values[i].error, RAW(fd, FILL, fill)) TH_LOG("case %u", i);
+	}
+	close(fd);
+}
+
 /* Each flag is good by itself. */
 TEST(flags_that_contradict)
 {
