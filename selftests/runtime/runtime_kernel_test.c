@@ -86,6 +86,8 @@ TEST_F(runtime_kernel, attributes)
 	EXPECT_RT(cudaErrorInvalidValue,
 		  cudaFuncSetAttribute(&plain, cudaFuncAttributeMaxDynamicSharedMemorySize,
 				       1 << 30));
+	ASSERT_RT(cudaFuncGetAttributes(&attributes, &plain));
+	EXPECT_EQ(65536, attributes.maxDynamicSharedSizeBytes);
 	ASSERT_RT(cudaFuncGetName(&name, &add));
 	EXPECT_STREQ("runtime_test_add", name);
 	ASSERT_RT(cudaFuncGetParamInfo(&add, 1, &offset, &size));
