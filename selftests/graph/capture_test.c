@@ -193,6 +193,11 @@ TEST_F(stream, forks_that_do_not_end)
 	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
 	EXPECT_OK(cuStreamWaitEvent(one, never, 0));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(one, outside, 0));
+	/* a record in the capture that has failed leaves the event as it was */
+	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuEventRecord(outside, one));
+	expect_failed(one);
+	ASSERT_OK(cuStreamBeginCapture(one, GLOBAL));
+	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(one, outside, 0));
 	expect_failed(one);
 	/* the legacy stream waits for a captured event; a program queries one */
 	ASSERT_OK(cuStreamBeginCapture(two, GLOBAL));

@@ -61,6 +61,31 @@ TEST_F(ptx, programs_with_an_llvm)
 }
 #endif
 
+/* Kernels need a function in C with MEMCAST_PTX=0, and with no other value. */
+TEST_F(ptx, values_of_the_variable)
+{
+	static const char *const values[] = { "1", "", "0" };
+	CUresult results[ARRAY_SIZE(values)];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
+		pid_t child = fork();
+		int status = 0;
+
+		if (!child) {
+			setenv("MEMCAST_PTX", values[i], 1);
+			cuda_start(0);
+			ASSERT_OK(cuModuleLoadData(&self->module, kernels));
+			_exit(launch(self->module, NULL, "empty", 1, 1, NULL) / 100);
+		}
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		results[i] = WEXITSTATUS(status);
+	}
+	load(kernels);
+	EXPECT_EQ(0, (int)results[0]);
+	EXPECT_EQ(0, (int)results[1]);
+	EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED / 100, (int)results[2]);
+}
+
 /* Kernels reach device memory, from the stream's thread and its helpers; the program does not. */
 TEST_F(ptx, with_host_access_forbidden)
 {
