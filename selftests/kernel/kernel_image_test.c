@@ -351,6 +351,9 @@ TEST_F(kernel_image, reset)
 	config.attrs = (CUlaunchAttribute[]) { {
 		.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = { 1, 1, 1 } } };
 	config.numAttrs = 1;
+	ASSERT_OK(cuOccupancyMaxPotentialClusterSize(&count, function, &config));
+	EXPECT_EQ(8, count);
+	EXPECT_REASON(cuOccupancyMaxPotentialClusterSize(NULL, function, &config), "NULL output");
 	EXPECT_REASON(cuOccupancyMaxActiveClusters(&count, function, &config),
 		      "no block has # x # x # threads");
 	config.blockDimX = config.blockDimY = config.blockDimZ = 1;

@@ -25,6 +25,23 @@ static const struct line lines[] = {
 #include "../lib/nvml/functions.def"
 };
 
+/* Where its failures go, as those of the driver: CUDA_LOG_FILE */
+TEST_F(nvml, log_on_stdout)
+{
+	char said[200] = "", path[] = "/tmp/memcast-nvml-XXXXXX";
+	int file = mkstemp(path), before = dup(STDOUT_FILENO);
+
+	ASSERT_LE(0, file);
+	unlink(path);
+	fflush(stdout);
+	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", "stdout", 1));
+	dup2(file, STDOUT_FILENO);
+	EXPECT_NVML(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetCount(NULL));
+	dup2(before, STDOUT_FILENO);
+	EXPECT_LT(0, pread(file, said, sizeof(said) - 1, 0));
+	EXPECT_SAYS(said, "nvmlDeviceGetCount");
+}
+
 TEST_F(nvml, every_symbol)
 {
 	unsigned int unsupported = 0;
@@ -179,6 +196,7 @@ TEST_F(nvml, processes)
 	nvmlProcessInfo_t infos[64] = {};
 	unsigned int count = 0, i;
 	char name[64] = "";
+	int free_fd;
 	pid_t pid;
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, link));
@@ -210,6 +228,12 @@ TEST_F(nvml, processes)
 	count = ARRAY_SIZE(infos);
 	EXPECT_GOOD(nvmlDeviceGetGraphicsRunningProcesses(device_at(1), &count, infos));
 	EXPECT_EQ(0, count);
+	/* no file stays open */
+	free_fd = dup(link[0]);
+	close(free_fd);
+	count = ARRAY_SIZE(infos);
+	ASSERT_GOOD(nvmlDeviceGetComputeRunningProcesses(device_at(1), &count, infos));
+	EXPECT_EQ(free_fd, dup(link[0]));
 	send_number(link[0], 1);
 	EXPECT_EQ(0, reap_child(pid));
 }
