@@ -29,12 +29,14 @@ static CUresult forbidden(int which, CUdeviceptr memory, CUevent event, CUstream
 	case 7:
 		return cuDeviceGetDefaultMemPool(&pool, 0) || cuMemPoolTrimTo(pool, 0) ?
 			CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+	case 8:
+		return cuMemAllocManaged(&at, 4096, CU_MEM_ATTACH_GLOBAL);
 	default:
 		return cuMemAllocAsync(&at, 4096, other);
 	}
 }
 
-#define FORBIDDEN	9
+#define FORBIDDEN	10
 
 struct other_thread {
 	CUcontext context;
