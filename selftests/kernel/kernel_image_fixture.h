@@ -17,7 +17,7 @@ static const char text[] = HEAD
 	".global .f32 third = 0f3EAAAAAB;\n"
 	".global .b8 table[2][3] = {{1, 2}, {3}};\n"
 	".const .align 4 .s32 constants[4] = {-1, 22, 33};\n"
-	".extern .func halt() .noreturn;\n"
+	".extern .func .attribute(.unified(19, 95)) halt() .noreturn;\n"
 	".visible .entry first(.param .u8 a, .param .u16 b, .param .u32 c,\n"
 	"	.param .u64 .ptr .global .align 4 d, .param .align 16 .b8 e[20]) .maxntid 8, 4, 2\n"
 	"{ .reg .pred p; .shared .align 16 .b8 s[90], t[4]; .local .b8 l[20], m[4]; .reg .u32 x;\n"
