@@ -67,6 +67,7 @@ TEST_F(condition, in_a_capture_that_ends)
 					      CU_STREAM_CAPTURE_MODE_RELAXED));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
 		  cuGraphInstantiate(&instance, self->graph, 0));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(self->graph));
 	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(other, &graph));
 }
 
