@@ -1990,7 +1990,7 @@ CUresult CUDAAPI cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attri
  * @Flags: 0
  *
  * Fills of cuMemAlloc() memory there need it; copies do not (source: hardware). Virtual
- * memory and pools have access of their own.
+ * memory and pools have access of their own. It ends with either of the two contexts.
  *
  * Errors: CUDA_ERROR_INVALID_CONTEXT (none is current, or @peerContext is not
  * one), _PEER_ACCESS_UNSUPPORTED (of the same device),

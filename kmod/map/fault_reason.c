@@ -152,7 +152,7 @@ static int check_whole(struct mc_call *call, const struct mc_mapping *mapping)
 		offset = mc_mapping_offset(mapping, mapping->va.start);
 		for (; offset <= last; offset = binding->range.last + 1) {
 			binding = mc_binding_find(member, offset);
-			if (!binding)
+			if (!binding || mc_object_has_ended(&binding->memory->object))
 				return fail_unbound(call, team, member, offset);
 			cond_resched();
 		}

@@ -11,8 +11,8 @@
  * Opens the file and checks that the module's interface is the library's. The caller holds the
  * lock. cuInit() (@init) reads MEMCAST_PROFILE, MEMCAST_ATTR and CUDA_VISIBLE_DEVICES as they are
  * by then, also if a thread that looked at devices has read them before: a program that asks NVML
- * which devices there are may set them by the answer. Such a thread sees all devices; the last is
- * whose numbers MEMCAST_ATTR has.
+ * which devices there are may set them by the answer. Such a thread sees all devices. MEMCAST_ATTR
+ * numbers devices as the thread sees them that opened the file last.
  */
 CUresult device_open_checked(bool init, int *opened, int *devices)
 {

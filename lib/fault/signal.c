@@ -95,18 +95,6 @@ static void store_everywhere(void *data)
 	event->done = event->trap->store(event->info, event->context);
 }
 
-static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
-{
-	struct event event = { .trap = trap, .info = info, .context = context };
-	bool writes = fault_writes(context);
-
-	if (strict)
-		explain(info, context, writes);
-	else if (writes && fault_near((uintptr_t)info->si_addr))
-		fault_call(context, store_everywhere, &event);
-	return event.done;
-}
-
 /*
  * The function that handles a thread's own faults. Not a thread-local variable: that would be
  * allocated in a handler, or take room that dlopen() lacks.
@@ -125,6 +113,20 @@ static bool on_stack_of_kernel(const ucontext_t *context)
 	return have_catchers && pthread_getspecific(catchers) && !fault_on_alternate(context);
 }
 
+static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_t *context)
+{
+	struct event event = { .trap = trap, .info = info, .context = context };
+	bool writes = fault_writes(context);
+
+	if (strict)
+		explain(info, context, writes);
+	else if (writes && fault_near((uintptr_t)info->si_addr) && on_stack_of_kernel(context))
+		fault_say_stack();
+	else if (writes && fault_near((uintptr_t)info->si_addr))
+		fault_call(context, store_everywhere, &event);
+	return event.done;
+}
+
 static bool handled(int number, siginfo_t *info, ucontext_t *context)
 {
 	const struct trap_object *trap = loaded;
@@ -140,10 +142,6 @@ static bool handled(int number, siginfo_t *info, ucontext_t *context)
 	if (number != SIGSEGV || info->si_code <= 0 || info->si_code == SEGV_PKUERR ||
 	    !fault_is_of_a_page(context))
 		return false;
-	if (on_stack_of_kernel(context)) {
-		fault_say_stack();
-		return false;
-	}
 	block_others(&mask);
 	/* Allow what the program's keys allow, and key 0, which the library's own data has. */
 	keys = fault_keys_set(0);

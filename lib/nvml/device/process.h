@@ -12,7 +12,10 @@ struct process {
 	unsigned long long bytes;
 };
 
-/* Return: false: there is no memory, or no file descriptor; else the caller frees *@found, even if *@count is 0. */
+/*
+ * Return: false: there is no memory, or no file descriptor; else the caller frees *@found, even if
+ * *@count is 0.
+ */
 bool processes_of(unsigned int device, struct process **found, unsigned int *count);
 
 #endif /* MEMCAST_NVML_PROCESS_H */
