@@ -144,6 +144,7 @@ static int check_whole(struct mc_call *call, const struct mc_mapping *mapping)
 	struct mc_team *team = mc_team(mapping->object);
 	const struct mc_binding *binding;
 	struct mc_member *member;
+	int ret;
 
 	lockdep_assert_held(&team->lock);
 	for (member = team->member; member < team->member + team->joined; member++) {
@@ -154,6 +155,9 @@ static int check_whole(struct mc_call *call, const struct mc_mapping *mapping)
 			binding = mc_binding_find(member, offset);
 			if (!binding || mc_object_has_ended(&binding->memory->object))
 				return fail_unbound(call, team, member, offset);
+			ret = mc_must_stop();
+			if (ret)
+				return ret;
 			cond_resched();
 		}
 	}

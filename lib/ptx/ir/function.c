@@ -253,9 +253,10 @@ static bool count_waits(struct translator *t)
 			statement->label->used = false;
 		} else {
 			statement->opcode = opcode_find(&statement->name);
+			/* what copies asynchronously mostly computes: ptx_run_poll_blind() finds out */
 			if (word_is(&statement->name, "call"))
 				count.calls++;
-			else
+			else if (!word_is(&statement->name, "cp"))
 				count.own += statement_may_wait(statement);
 			if (!statement->opcode)
 				return false;
