@@ -118,12 +118,14 @@ static bool reach_all(const struct trap_object *trap, siginfo_t *info, ucontext_
 	struct event event = { .trap = trap, .info = info, .context = context };
 	bool writes = fault_writes(context);
 
-	if (strict)
+	if (strict) {
 		explain(info, context, writes);
-	else if (writes && fault_near((uintptr_t)info->si_addr) && on_stack_of_kernel(context))
-		fault_say_stack();
-	else if (writes && fault_near((uintptr_t)info->si_addr))
-		fault_call(context, store_everywhere, &event);
+	} else if (writes && fault_near((uintptr_t)info->si_addr)) {
+		if (on_stack_of_kernel(context))
+			fault_say_stack();
+		else
+			fault_call(context, store_everywhere, &event);
+	}
 	return event.done;
 }
 

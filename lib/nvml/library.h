@@ -81,6 +81,7 @@ nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text);
 nvmlReturn_t state_find(unsigned int *devices);
 /* Return: the machine's number of device 0. */
 unsigned int state_first(void);
+bool state_lacks_room(int error);
 nvmlReturn_t state_uuid(unsigned int device, char text[40]);
 nvmlReturn_t state_number(unsigned int device, const char *name, unsigned long long *number);
 nvmlReturn_t state_node(unsigned int device, int *node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Plain allocation by several threads, and by processes that are killed. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include "memcast_test.h"
 
@@ -122,8 +123,8 @@ TEST_F(alloc, killed_at_any_moment)
 
 struct pool_user {
 	CUcontext context;
-	atomic_bool stop;
-	unsigned int failed;
+	atomic_bool stop, runs;
+	atomic_uint failed;
 };
 
 static void *allocate_always(void *argument)
@@ -134,9 +135,11 @@ static void *allocate_always(void *argument)
 
 	if (cuCtxSetCurrent(user->context) || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING))
 		user->failed++;
-	while (!user->stop)
+	while (!user->failed && !user->stop) {
 		if (cuMemAllocAsync(&at, 1000, stream) || cuMemFreeAsync(at, stream))
 			user->failed++;
+		user->runs = true;
+	}
 	return NULL;
 }
 
@@ -154,6 +157,8 @@ TEST_F(alloc, current_pool_ends)
 	cuda_start(0);
 	ASSERT_OK(cuCtxGetCurrent(&user.context));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, allocate_always, &user));
+	while (!user.runs && !user.failed)
+		sched_yield();
 	for (unsigned int i = 0; i < 20 * loops(ROUNDS); i++) {
 		ASSERT_OK(cuMemPoolCreate(&pool, &props));
 		ASSERT_OK(cuDeviceSetMemPool(0, pool));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The processes that hold memory of a device, from /proc/PID/fdinfo/ of each open /dev/memcast or
- * host's file, and the module's list of what it holds; uapi/memcast.h describes the lines. A memory counts once for a process, however
- * many handles and mappings it has there. An inherited file is open in several processes, and
- * counts only for the first one found. A user finds his own processes, root all.
+ * host's file, and the module's list of what it holds; uapi/memcast.h describes the lines. A memory
+ * counts once for a process, however many handles and mappings it has there. An inherited file is
+ * open in several processes, and counts only for the first one found. A user finds his own
+ * processes, root all.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -89,7 +90,7 @@ struct look {
 /* Whatever else is wrong with a file: its process has ended, or is another user's. */
 static void note_failure(struct look *look)
 {
-	look->failed |= errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+	look->failed |= state_lacks_room(errno);
 }
 
 /* A client's numbers of devices, and its key; 0: it is counted already, or may not be looked at */

@@ -21,6 +21,12 @@
 /* There is no such file: the module has gone, or the machine lacks what the file tells of. */
 #define MISSING		NVML_ERROR_GPU_IS_LOST
 
+/* Was a file not opened for want of descriptors or memory? Else it is not there. */
+bool state_lacks_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 /* Reads the first line of a short file. */
 __attribute__((format(printf, 3, 4)))
 static nvmlReturn_t read_line(char *line, size_t size, const char *format, ...)
@@ -34,7 +40,7 @@ static nvmlReturn_t read_line(char *line, size_t size, const char *format, ...)
 	vsnprintf(path, sizeof(path), format, arguments);
 	va_end(arguments);
 	file = fopen(path, "re");
-	if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+	if (!file && state_lacks_room(errno))
 		return fail(NVML_ERROR_INSUFFICIENT_RESOURCES, "%s: %m", path);
 	if (!file && errno != ENOENT)
 		return fail(NVML_ERROR_UNKNOWN, "%s: %m", path);
