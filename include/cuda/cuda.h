@@ -2587,7 +2587,8 @@ CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize,
 /**
  * cuMulticastGetGranularity() - the unit of a team's sizes and offsets
  * @granularity: output, bytes
- * @prop: as for cuMulticastCreate(); its size is ignored (hardware)
+ * @prop: as for cuMulticastCreate(); its size is ignored (hardware), and it may be for
+ *	one device (ours)
  * @option: MINIMUM: G. RECOMMENDED: a parameter of the module.
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _NOT_SUPPORTED (Windows handles: ours).
@@ -2784,8 +2785,9 @@ CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
  *
  * Without a stream, a call is in the legacy default stream: it comes after all
  * work of the context's streams that are not CU_STREAM_NON_BLOCKING. It is done
- * when the call returns, except for fills and copies between devices that have to
- * wait for such work: these go on as if they had a stream.
+ * when the call returns, except for fills of devices' memory and copies between
+ * devices that have to wait for such work: these go on as if they had a stream. Not
+ * so with managed memory, nor with memory that has SYNC_MEMOPS.
  *
  * With a stream, the call checks its arguments, a window's bindings too
  * (ours). Host memory outside all reservations is used as NVIDIA's driver uses

@@ -225,8 +225,8 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 /*
  * set_sync() - set whether synchronous calls wait for their work with the memory
  *
- * In memcast they always wait; only the attribute changes. Hardware sets it when a program asks
- * for tokens, as another driver is about to use the memory.
+ * Copies and fills without a stream ask for it (copy/transfer.c). Hardware sets it when a program
+ * asks for tokens, as another driver is about to use the memory.
  */
 static CUresult set_sync(CUdeviceptr pointer, bool sync)
 {

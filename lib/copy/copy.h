@@ -14,7 +14,7 @@ struct layers {
 
 /* When a copy reads its source, and whether the call may return before */
 enum transfer_when {
-	TRANSFER_SYNC,		/* a call without a stream: the copy is done when it returns */
+	TRANSFER_SYNC,		/* a call without a stream: may_return() says what waits */
 	TRANSFER_ASYNC,		/* as cuMemcpyAsync(): see transfer.c */
 	TRANSFER_IN_ORDER,	/* in the order of the stream, and the call does not wait */
 	TRANSFER_READ_NOW,	/* the source is read before the call returns */

@@ -69,7 +69,8 @@ CUresult layers_copy(const struct layers *layers)
 {
 	CUresult result = layers->count > 1 ? layers_check(layers) : CUDA_SUCCESS;
 
-	if (__builtin_expect(devices_shared, 0) && result == CUDA_SUCCESS && layers->copy.bytes)
+	if (__builtin_expect(devices_shared, 0) && result == CUDA_SUCCESS && layers->copy.bytes &&
+	    !(layers->copy.flags & MEMCAST_COPY_PEER))
 		result = copy_between_contexts(layers->copy.to, layers->copy.from);
 	return result == CUDA_SUCCESS ? do_layers(layers, 0) : result;
 }
@@ -178,6 +179,28 @@ static size_t small_bytes(const struct layers *layers)
 	return copy->bytes * copy->rows * layers->count;
 }
 
+/* Return: is it memory of a device that the host does not see, without SYNC_MEMOPS? */
+static bool is_device_alone(uint64_t address)
+{
+	struct memcast_address_info info = { .address = address };
+
+	return device_ask(MEMCAST_ADDRESS_INFO, &info) && !block_managed(&info) &&
+	       !(info.out_block_flags & BLOCK_SYNC) &&
+	       (info.out_location == MEMCAST_LOCATION_DEVICE ||
+		info.out_location == MEMCAST_LOCATION_ELSEWHERE);
+}
+
+/*
+ * Return: may a call without a stream return before its work is done? As NVIDIA documents, only if
+ * all its memory is of devices: the program reads or changes other memory as soon as it returns.
+ */
+static bool may_return(const struct transfer *transfer)
+{
+	return transfer->is_copy ? is_device_alone(transfer->layers.copy.to) &&
+				   is_device_alone(transfer->layers.copy.from) :
+				   is_device_alone(transfer->fill.to);
+}
+
 static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 			       enum transfer_when when)
 {
@@ -192,14 +215,16 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 		return result;
 	if (idle && (when == TRANSFER_SYNC || now))
 		return do_transfer(transfer);
-	if (!transfer->is_copy || when == TRANSFER_IN_ORDER)
+	if (when == TRANSFER_SYNC && !may_return(transfer))
+		return wait_and_do(stream, transfer);
+	if (!transfer->is_copy || when == TRANSFER_SYNC || when == TRANSFER_IN_ORDER)
 		return transfer_submit(stream, transfer, 0);
 	if (!now && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))
 		return wait_and_do(stream, transfer);
 	if ((copy->flags & MEMCAST_COPY_FROM_DEVICE) || is_mapped(copy->from))
 		return now ? wait_and_do(stream, transfer) : transfer_submit(stream, transfer, 0);
 	aside = small_bytes(&transfer->layers);
-	if (idle || when == TRANSFER_SYNC || !aside || !take_room(aside))
+	if (idle || !aside || !take_room(aside))
 		return wait_and_do(stream, transfer);
 	result = transfer_submit(stream, transfer, aside);
 	if (result != CUDA_SUCCESS)

@@ -32,7 +32,7 @@ DEFINE_CALL(cuMulticastGetGranularity, (size_t *bytes, const CUmulticastObjectPr
 	if (result == CUDA_SUCCESS)
 		result = device_info(0, &device);
 	if (result == CUDA_SUCCESS)
-		result = system_info(&info);
+		result = device_ioctl(MEMCAST_SYSTEM_INFO, &info);
 	if (result != CUDA_SUCCESS)
 		return result;
 	/*
@@ -41,14 +41,13 @@ DEFINE_CALL(cuMulticastGetGranularity, (size_t *bytes, const CUmulticastObjectPr
 	 */
 	if (!(device.out_flags & MEMCAST_DEVICE_MULTICAST))
 		return fail(CUDA_ERROR_NOT_SUPPORTED, "no device can multicast");
-	most = info.out_devices;
+	/* Those that the program does not see count as well: other processes add them. */
+	most = handle_types & MEMCAST_HANDLE_FABRIC ? info.out_machine : info.out_devices;
 	/*
-	 * With several hosts a team may have devices of all; with one, only those that the
-	 * program sees.
+	 * A program that sees one device may ask with its own count: that no team has a single
+	 * member is for cuMulticastCreate() to say.
 	 */
-	if (handle_types & MEMCAST_HANDLE_FABRIC && info.out_hosts > 1)
-		most = info.out_machine;
-	if (prop->numDevices < 2 || prop->numDevices > most)
+	if (!prop->numDevices || prop->numDevices > most)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a team is for 2 to %u devices, not %u",
 			    most, prop->numDevices);
 	*bytes = option == CU_MULTICAST_GRANULARITY_MINIMUM ?

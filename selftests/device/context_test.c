@@ -278,6 +278,9 @@ TEST_F(context, copies_between_two_of_a_device)
 	EXPECT_OK(cuMemsetD8(one, 1, 4096));
 	EXPECT_OK(cuMemcpyDtoD(one, ADDRESS(mapped(new_memory(0, CHUNK), CHUNK, 0)), 4096));
 	EXPECT_OK(cuMemcpyDtoD(one, two, 0));
+	/* this call names both contexts */
+	EXPECT_OK(cuMemcpyPeer(two, second, one, first, 4096));
+	EXPECT_OK(cuCtxSynchronize());
 	/* a copy between two contexts of a device fails later, in the stream */
 	EXPECT_OK(cuMemcpyDtoDAsync(two, one, 4096, stream));
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));

@@ -256,8 +256,10 @@ static CUresult join(CUmemGenericAllocationHandle team)
 
 TEST_F(visible, teams)
 {
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK, .handleTypes = SHAREABLE };
 	CUmemGenericAllocationHandle handle;
 	struct memcast_view view = {};
+	size_t bytes = 0;
 	long number;
 	int link, fd;
 
@@ -267,6 +269,9 @@ TEST_F(visible, teams)
 		ASSERT_EQ(0, peer_receive(link, &number, &fd));
 		ASSERT_OK(cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)fd,
 							 SHAREABLE));
+		ASSERT_OK(cuMulticastGetGranularity(&bytes, &prop,
+						    CU_MULTICAST_GRANULARITY_MINIMUM));
+		ASSERT_EQ(CHUNK, bytes);
 		ASSERT_OK(join(handle));
 		ASSERT_OK(memcastViewCreate(&view, handle, 0, CHUNK));
 		ASSERT_EQ(0, peer_receive(link, &number, &fd));

@@ -197,17 +197,68 @@ TEST_F(stream, legacy_does_not_wait_for_non_blocking)
 	LET_GO();
 }
 
+/* Copies and fills of what the program can see are done when they return, whatever its kind. */
 TEST_F(stream, calls_without_stream_come_after)
 {
+	static uint32_t page[1024] __attribute__((aligned(4096)));
+	uint32_t word, *seen[4] = { &word };
+	CUdeviceptr managed, at;
 	pthread_t thread;
-	uint32_t word = 0;
 
+	ASSERT_OK(cuMemAllocHost((void **)&seen[1], 64));
+	ASSERT_OK(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+	seen[2] = (uint32_t *)managed;
+	ASSERT_OK(cuMemHostRegister(page, sizeof(page), 0));
+	seen[3] = page;
+	for (int i = 0; i < 4; i++) {
+		*seen[i] = 0;
+		at = (uintptr_t)seen[i];
+		HOLD(self->first);
+		SET(0, 5 + i, self->first);
+		thread = LET_GO_LATER();
+		ASSERT_OK(cuMemcpyDtoH(seen[i], AT(0), 4));
+		EXPECT_EQ(5 + i, *seen[i]);
+		pthread_join(thread, NULL);
+
+		HOLD(self->first);
+		thread = LET_GO_LATER();
+		ASSERT_OK(cuMemcpyHtoD(AT(1), seen[i], 4));
+		EXPECT_EQ(5 + i, self->at[1]);
+		pthread_join(thread, NULL);
+
+		if (!i)
+			continue;
+		HOLD(self->first);
+		thread = LET_GO_LATER();
+		ASSERT_OK(cuMemsetD32(at, 9, 1));
+		EXPECT_EQ(9, *seen[i]);
+		pthread_join(thread, NULL);
+	}
+	ASSERT_OK(cuMemHostUnregister(page));
+	ASSERT_OK(cuMemFreeHost(seen[1]));
+	ASSERT_OK(cuMemFree(managed));
+}
+
+/* Another driver may look at memory with SYNC_MEMOPS as soon as a call returns. */
+TEST_F(stream, sync_memops_wait)
+{
+	unsigned int on = 1;
+	CUdeviceptr block;
+	pthread_t thread;
+
+	ASSERT_OK(cuMemAlloc(&block, 64));
+	ASSERT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block));
 	HOLD(self->first);
-	SET(0, 5, self->first);
 	thread = LET_GO_LATER();
-	ASSERT_OK(cuMemcpyDtoH(&word, AT(0), 4));
-	EXPECT_EQ(5, word);
+	ASSERT_OK(cuMemsetD32(block, 3, 1));
+	EXPECT_OK(cuStreamQuery(self->first));
 	pthread_join(thread, NULL);
+	HOLD(self->first);
+	thread = LET_GO_LATER();
+	ASSERT_OK(cuMemcpyDtoD(AT(0), block, 4));
+	EXPECT_EQ(3, self->at[0]);
+	pthread_join(thread, NULL);
+	ASSERT_OK(cuMemFree(block));
 }
 
 /* These calls use no memory of the host, so they return before their work in the legacy stream. */

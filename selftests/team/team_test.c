@@ -41,7 +41,17 @@ TEST_F(team, granularity)
 	self->prop.flags = 1;
 	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &self->prop, minimum), "flags must be #");
 	self->prop.flags = 0;
+	self->prop.numDevices = 0;
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &self->prop, minimum),
+		      "a team is for # to # devices, not #");
+	self->prop.numDevices = 1000;
+	EXPECT_REASON(cuMulticastGetGranularity(&bytes, &self->prop, minimum),
+		      "a team is for # to # devices, not #");
 	EXPECT_EQ(77, bytes);
+	/* what a program asks that sees one device of many */
+	self->prop.numDevices = 1;
+	EXPECT_OK(cuMulticastGetGranularity(&bytes, &self->prop, minimum));
+	self->prop.numDevices = 2;
 	EXPECT_OK(cuMulticastGetGranularity(&bytes, &self->prop, minimum));
 	EXPECT_EQ(CHUNK, bytes);
 	EXPECT_OK(cuMulticastGetGranularity(&bytes, &self->prop,
