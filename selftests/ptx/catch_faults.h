@@ -9,7 +9,7 @@
 #include "registers.h"
 #include "translate/ptx_object.h"
 
-static ptx_catcher *catcher;
+static __thread ptx_catcher *catcher;
 
 static void set_catcher(ptx_catcher *new)
 {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "memcast/view.h"
@@ -22,6 +23,7 @@
 #define INPUT	(256 << 10)
 #define OUTPUT	(1 << 20)
 #define SCRATCH	(64 << 10)
+#define SLEEPS	1000		/* fewer than of one that computes and is taken to wait */
 #define WINDOW	0x700000000000UL	/* of a multicast object that shows both replicas */
 
 static const struct ptx_object *object;
@@ -40,6 +42,7 @@ struct kernel {
 	unsigned long long hash;
 	int result;
 	bool window;			/* %ds is one; scratch then has both replicas' bytes */
+	bool computes;			/* its threads wait for nobody, so that they never sleep */
 };
 
 static uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
@@ -159,6 +162,7 @@ static void judge(const struct kernel *kernel, bool windows)
 	size_t words = 4UL * kernel->words * kernel->grid * kernel->block;
 	unsigned long long hash = 1469598103934665603ULL;
 	char said[1024] = "";
+	struct rusage before, after;
 	struct ptx_log log;
 	bool good;
 	int result;
@@ -167,17 +171,21 @@ static void judge(const struct kernel *kernel, bool windows)
 	memset(copy, 0xee, sizeof(copy));
 	memset(scratch, 0, sizeof(scratch));
 	memset(replica, 0, sizeof(replica));
+	getrusage(RUSAGE_SELF, &before);
 	result = run_and_read(kernel, windows, &log, said, sizeof(said));
+	getrusage(RUSAGE_SELF, &after);
 	if (kernel->window)
 		for (int i = 0; i < 2; i++)
 			hash = hash_of(hash, replica[i], kernel->left);
 	hash = hash_of(hash_of(hash, output, words), scratch, kernel->window ? 0 : kernel->left);
 	good = result == kernel->result && !strcmp(said, kernel->says) &&
 	       strstr(log.text, kernel->reason) && (result || hash == kernel->hash) &&
-	       !(windows && memcmp(output, copy, words));
+	       !(windows && memcmp(output, copy, words)) &&
+	       !(kernel->computes && after.ru_nvcsw - before.ru_nvcsw > SLEEPS);
 	if (!good)
-		printf("# result %d %s\n# hash %016llx, not %016llx\n# says %s\n", result,
-		       log.text, hash, kernel->hash, said);
+		printf("# result %d %s\n# hash %016llx, not %016llx\n# says %s\n# slept %ld times\n",
+		       result, log.text, hash, kernel->hash, said,
+		       after.ru_nvcsw - before.ru_nvcsw);
 	printf("%sok %d ptx.kernels.%s%s\n", good ? "" : "not ", ++number, kernel->name,
 	       windows ? ", with a window" : "");
 	failed |= !good;
@@ -206,6 +214,8 @@ static bool next(FILE *file, struct kernel *kernel)
 			kernel->result = atoi(line + 7);
 		else if (!strcmp(line, "window"))
 			kernel->window = true;
+		else if (!strcmp(line, "computes"))
+			kernel->computes = true;
 		else if (!strncmp(line, "shape ", 6))
 			sscanf(line + 6, "%u %u %u %u %u %llx", &kernel->grid, &kernel->block,
 			       &kernel->cluster, &kernel->words, &kernel->left, &kernel->hash);

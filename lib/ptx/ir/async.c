@@ -33,12 +33,14 @@ static void copy(struct translator *t)
 		size = intrinsic(t, "llvm.umin", t->i64, 2, size, constant(t, 64, bytes), NULL);
 	} else {
 		LLVMValueRef value;
+		uint32_t align;
 
 		checked_access(t, from, operand(t, 1), SPACE_GLOBAL, constant(t, 32, bytes),
 			       PTX_ACCESS_LOAD, NULL);
 		value = BUILD(Load2, int_type(t, 8 * bytes), from);
-		LLVMSetAlignment(value, bytes);
-		LLVMSetAlignment(LLVMBuildStore(t->builder, value, to), bytes);
+		align = t->loops && bytes == 16 ? 8 : bytes;	/* as in memory.c */
+		LLVMSetAlignment(value, align);
+		LLVMSetAlignment(LLVMBuildStore(t->builder, value, to), align);
 		return;
 	}
 	checked_access(t, from, operand(t, 1), SPACE_GLOBAL, resize(t, size, 32, false),

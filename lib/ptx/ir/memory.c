@@ -23,6 +23,7 @@ struct access {
 	enum type type;
 	uint32_t count, bytes;		/* elements; bytes of all */
 	bool strong, is_volatile, acquire, release;
+	bool from_memory;		/* .cg, .cv: programs poll by such loads, too */
 };
 
 static bool access_of(struct translator *t, struct access *access)
@@ -30,6 +31,7 @@ static bool access_of(struct translator *t, struct access *access)
 	*access = (struct access) { .type = type_at(t, t->types_count ? t->types_count - 1 : 0),
 				    .count = 1 };
 	access->space = space_of_modifiers(t);
+	access->from_memory = has(t, MOD_cg) | has(t, MOD_cv);
 	has_any(t, hints, ARRAY_SIZE(hints));
 	if (has(t, MOD_v2))
 		access->count = 2;
@@ -76,9 +78,12 @@ static bool acquires(const struct access *access, LLVMValueRef instruction)
 static void order(struct translator *t, const struct access *access, LLVMValueRef instruction)
 {
 	bool scalar = access->count == 1 && access->bytes <= 8;
+	uint32_t align = access->bytes < 16 ? access->bytes : 16;
 
-	LLVMSetAlignment(instruction, access->bytes < 16 ? access->bytes :
-			 access->count > 1 || access->bytes == 16 ? 16 : access->bytes);
+	/* x86-64 takes an aligned access of 16 bytes for ILLEGAL_ADDRESS, before check_alignment() ends */
+	if (t->loops && !access->strong && align == 16)
+		align = 8;
+	LLVMSetAlignment(instruction, align);
 	if (!access->strong) {
 		no_order(t, instruction);
 		return;
@@ -249,7 +254,7 @@ void translate_ld(struct translator *t)
 	pointer = pointer_to(t, operand(t, 1), access.space, access.bytes);
 	checked_access(t, pointer, operand(t, 1), access.space, constant(t, 32, access.bytes),
 		       PTX_ACCESS_LOAD | (access.strong ? PTX_ACCESS_STRONG : 0), NULL);
-	if (access.strong)
+	if (access.strong || access.from_memory)
 		note_looked_at(t, pointer, access.bytes);
 	value = load(t, &access, pointer);
 	order_vector(t, &access, false);

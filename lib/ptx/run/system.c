@@ -25,8 +25,15 @@ void ptx_run_fault(struct ptx_thread *thread, uint32_t result, uint32_t line, co
 
 static void describe_misaligned(const void *data, char *text, size_t size)
 {
-	snprintf(text, size, "a misaligned access at %#lx", *(const uint64_t *)data);
+	const uint64_t *address = data;
+
+	if (*address)
+		snprintf(text, size, "a misaligned access at %#lx", *address);
+	else
+		snprintf(text, size, "a misaligned access: MEMCAST_PTX_CHECK=1 says where");
 }
+
+/* @address: 0: a loop over threads found at its end that there was one */
 
 void ptx_run_misaligned(struct ptx_thread *thread, uint64_t address)
 {
@@ -263,10 +270,14 @@ static void print_assertion(void *data)
 {
 	const struct assertion *assertion = data;
 	const struct ptx_thread *at = assertion->thread;
+	char text[2560];
 
-	fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-		assertion->file, assertion->line, assertion->function, at->ctaid[0], at->ctaid[1],
-		at->ctaid[2], at->tid[0], at->tid[1], at->tid[2], assertion->message);
+	/* a fault in the kernel's strings leaves this function, without stderr's lock */
+	snprintf(text, sizeof(text),
+		 "%.512s:%u: %.512s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.1024s` failed.\n",
+		 assertion->file, assertion->line, assertion->function, at->ctaid[0], at->ctaid[1],
+		 at->ctaid[2], at->tid[0], at->tid[1], at->tid[2], assertion->message);
+	fputs(text, stderr);
 }
 
 void ptx_run_assertfail(struct ptx_thread *thread, const char *message, const char *file,
