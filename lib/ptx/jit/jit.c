@@ -403,6 +403,7 @@ static bool compile(const struct making *making)
 	LLVMSetModuleDataLayout(module, layout);
 	LLVMSetTarget(module, triple);
 	LLVMContextSetDiagnosticHandler(context, diagnostic, root);
+	facts_of(root->function)->own_frame = 0;	/* the kernel may have been compiled before */
 	good = translate_root(making->code, root, context, module);
 	for (uint32_t i = 0; i < root->functions_count; i++)
 		root->statements += root->functions[i]->statements;
