@@ -31,7 +31,9 @@
 #include <linux/dma-buf.h>
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
+#include <linux/page_table_check.h>
 #include <linux/pkeys.h>
+#include <linux/rcupdate.h>
 #ifdef MC_PFN_T
 #include <linux/pfn_t.h>
 #endif
@@ -117,6 +119,19 @@ static inline void mc_vma_flags(struct vm_area_struct *vma, unsigned long set,
 static inline bool mc_key_exists(unsigned long key)
 {
 	return !key || (arch_pkeys_enabled() && key < arch_max_pkey());
+}
+
+/*
+ * page_table_check, of debug kernels, counts a huge entry's pages after the entry has been cleared.
+ * A thread that finds no entry may give the pages back while the thread that has cleared it still
+ * counts: this waits for that one.
+ */
+static inline void mc_wait_for_counts(void)
+{
+#ifdef CONFIG_PAGE_TABLE_CHECK
+	if (!static_branch_likely(&page_table_check_disabled))
+		synchronize_rcu_expedited();
+#endif
 }
 
 /* Gives a VMA that mmap() is making a protection key. */

@@ -3,6 +3,7 @@
 #include <linux/nodemask.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
+#include "core/compat.h"
 #include "object.h"
 
 /* Return: the machine's memory that a memory of the host takes. */
@@ -92,6 +93,8 @@ static void memory_end(struct mc_object *object)
 	mc_fabric_forget(object);
 	mc_bindings_undo_memory(memory);
 	VM_WARN_ON_ONCE(!RB_EMPTY_ROOT(&memory->bindings));
+	if (memory->object.bytes >= MC_CHUNK_SIZE)
+		mc_wait_for_counts();
 	memory->ops->give_back(memory);
 	atomic_long_dec(&mc_stats.memories);
 }
