@@ -2014,7 +2014,8 @@ CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peerContext);
  * most 256 deep (ours). Calls with a context that was destroyed return
  * CUDA_ERROR_CONTEXT_IS_DESTROYED, as an argument or current; it can still be made
  * current (source: hardware). For a value that never was a context they return
- * CUDA_ERROR_INVALID_CONTEXT (ours), and in a host function CUDA_ERROR_NOT_PERMITTED.
+ * CUDA_ERROR_INVALID_CONTEXT (ours). A host function may ask for the current context, but
+ * what uses it answers CUDA_ERROR_NOT_PERMITTED there.
  */
 
 /**

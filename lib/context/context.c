@@ -88,10 +88,13 @@ CUcontext context_value(const struct slot *slot)
 	return (CUcontext)(slot->uses << SLOT_BITS | (slot - slots));
 }
 
-/* Finds the slot of a call's argument; NULL stands for the current context. */
+/*
+ * Finds the slot of a call's argument; NULL stands for the current context. A host function has
+ * none, even if it or one before it has made a context current.
+ */
 CUresult context_find(CUcontext context, struct slot **slot)
 {
-	if (!context && !depth)
+	if (!context && (!depth || thread_is_worker()))
 		return fail_none_current();
 	if (!context)
 		context = stack[depth - 1];
@@ -102,11 +105,12 @@ CUresult context_find(CUcontext context, struct slot **slot)
 /* As context_find(), for properties that can be read although the device has failed */
 static CUresult find_to_ask(CUcontext context, struct slot **slot)
 {
-	CUresult result = context_find(context, slot);
+	CUresult result;
 
-	if (result == CUDA_SUCCESS || (!context && !depth))
-		return result;
-	return slot_is_of(*slot, context ? context : stack[depth - 1]) ? CUDA_SUCCESS : result;
+	if (!context && depth)
+		context = stack[depth - 1];
+	result = context_find(context, slot);
+	return context && slot_is_of(*slot, context) ? CUDA_SUCCESS : result;
 }
 
 CUresult context_device(uint32_t *device)

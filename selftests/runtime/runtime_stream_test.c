@@ -44,6 +44,41 @@ TEST_F(runtime_stream, streams)
 	EXPECT_RT(cudaErrorInvalidResourceHandle, cudaStreamDestroy(NULL));
 }
 
+struct inside {
+	cudaError_t memory, host, managed, pinned, info, event;
+};
+
+static void allocate(void *data)
+{
+	struct inside *in = data;
+	cudaEvent_t event;
+	size_t bytes;
+	void *any;
+
+	in->memory = cudaMalloc(&any, 1);
+	in->host = cudaMallocHost(&any, 1);
+	in->managed = cudaMallocManaged(&any, 1, cudaMemAttachGlobal);
+	in->pinned = cudaHostRegister(&any, sizeof(any), 0);
+	in->info = cudaMemGetInfo(&bytes, &bytes);
+	in->event = cudaEventCreate(&event);
+}
+
+/* The thread of a host function has no device, and gets none to allocate on. */
+TEST_F(runtime_stream, host_functions_do_not_allocate)
+{
+	struct inside in = {};
+
+	ASSERT_RT(cudaSetDevice(1));
+	ASSERT_RT(cudaLaunchHostFunc(NULL, allocate, &in));
+	ASSERT_RT(cudaStreamSynchronize(NULL));
+	EXPECT_RT(cudaErrorNotPermitted, in.memory);
+	EXPECT_RT(cudaErrorNotPermitted, in.host);
+	EXPECT_RT(cudaErrorNotPermitted, in.managed);
+	EXPECT_RT(cudaErrorNotPermitted, in.pinned);
+	EXPECT_RT(cudaErrorNotPermitted, in.info);
+	EXPECT_RT(cudaErrorNotPermitted, in.event);
+}
+
 TEST_F(runtime_stream, events)
 {
 	cudaEvent_t event, other;

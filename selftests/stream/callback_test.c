@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Host functions and callbacks: a call that could wait for its own stream answers
- * CUDA_ERROR_NOT_PERMITTED there, whichever stream it names, and does nothing.
+ * Host functions and callbacks: a call that uses the current context, or could wait for its own
+ * stream, answers CUDA_ERROR_NOT_PERMITTED there, whichever stream it names, and does nothing.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -100,7 +100,15 @@ static CUDA_MEMCPY2D *rows(const struct inside *in)
 	CALL(cuMemsetD2D8(in->at, 8, 9, 4, 2))				\
 	CALL(cuMemsetD2D16(in->at, 8, 9, 4, 2))				\
 	CALL(cuMemsetD2D32(in->at, 16, 9, 4, 2))			\
-	CALL(cuMemFree(in->block))
+	CALL(cuMemFree(in->block))					\
+	CALL(cuMemAlloc(&address, 4))					\
+	CALL(cuMemAllocPitch(&address, &bytes, 4, 2, 4))		\
+	CALL(cuMemAllocHost(&pointer, 4))				\
+	CALL(cuMemHostAlloc(&pointer, 4, 0))				\
+	CALL(cuMemHostRegister(in->host, 4, 0))				\
+	CALL(cuMemAllocManaged(&address, 4, CU_MEM_ATTACH_GLOBAL))	\
+	CALL(cuMemGetInfo(&bytes, NULL))				\
+	CALL(cuEventCreate(&event, 0))
 
 #define CALLS(CALL)							\
 	WITHOUT_STREAM(CALL)						\
@@ -121,7 +129,10 @@ static CUresult call(struct inside *in)
 	CUcontext context;
 	CUgreenCtx green;
 	CUdevice device;
+	CUevent event;
 	CUstream made;
+	void *pointer;
+	size_t bytes;
 	int priority;
 	float time;
 
@@ -144,7 +155,7 @@ static void call_back_inside(CUstream stream, CUresult status, void *data)
 		call_inside(data);
 }
 
-TEST_F(stream, nothing_that_could_wait)
+TEST_F(stream, nothing_that_could_wait_or_allocates)
 {
 	struct inside in = { .stream = self->first, .made = self->second, .at = AT(0) };
 	unsigned int words[4];
