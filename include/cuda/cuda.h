@@ -2231,6 +2231,22 @@ CUresult CUDAAPI cuCtxGetCacheConfig(CUfunc_cache *pconfig);
 CUresult CUDAAPI cuCtxSetCacheConfig(CUfunc_cache config);
 
 /**
+ * cuCtxGetSharedMemConfig() - the size of the banks of shared memory
+ * @pConfig: output, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE: no device here has others
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxGetSharedMemConfig(CUsharedconfig *pConfig);
+
+/**
+ * cuCtxSetSharedMemConfig() - ask for another size; without effect
+ * @config: size
+ *
+ * Errors: as cuCtxGetDevice().
+ */
+CUresult CUDAAPI cuCtxSetSharedMemConfig(CUsharedconfig config);
+
+/**
  * cuCtxResetPersistingL2Cache() - without effect: no cache keeps anything
  *
  * Errors: as cuCtxGetDevice().

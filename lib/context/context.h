@@ -51,7 +51,10 @@ CUresult context_make_current(CUcontext context);
 void context_drop_current(CUcontext context);
 CUresult context_check_flags(unsigned int flags);
 CUresult context_check_device(CUdevice device);
+
+/* limit.c */
 void context_limits_reset(struct slot *slot);
+CUresult banks_check(CUsharedconfig banks);
 
 /* peer.c: has it peer access to plain memory of the other? Drop it both ways, slots_lock held */
 bool slot_has_peer(const struct slot *slot, const struct slot *peer);

@@ -111,6 +111,31 @@ DEFINE_CALL(cuCtxSetCacheConfig, (CUfunc_cache config), config)
 	return CUDA_SUCCESS;
 }
 
+DEFINE_CALL(cuCtxGetSharedMemConfig, (CUsharedconfig *banks), banks)
+{
+	CUresult result = check_current();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!banks)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	*banks = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+	return CUDA_SUCCESS;
+}
+
+CUresult banks_check(CUsharedconfig banks)
+{
+	return (unsigned int)banks <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_INVALID_VALUE, "no such size of banks");
+}
+
+DEFINE_CALL(cuCtxSetSharedMemConfig, (CUsharedconfig banks), banks)
+{
+	CUresult result = check_current();
+
+	return result == CUDA_SUCCESS ? banks_check(banks) : result;
+}
+
 /* Copies and fills leave nothing in a device's cache. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {

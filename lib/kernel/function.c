@@ -51,12 +51,6 @@ CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache cache)
 			  function, cache);
 }
 
-static CUresult banks_check(CUsharedconfig banks)
-{
-	return (unsigned int)banks <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_SUCCESS :
-		fail(CUDA_ERROR_INVALID_VALUE, "no such size of banks");
-}
-
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig banks)
 {
 	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,

@@ -277,12 +277,15 @@ static const struct {
 
 TEST_F(peer, limits)
 {
+	CUsharedconfig banks = 77;
 	CUfunc_cache config = 77;
 	size_t value = 77;
 	int i, least = 77, greatest = 77;
 
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetCacheConfig(&config));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetSharedMemConfig(&banks));
+	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetSharedMemConfig(0));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetStreamPriorityRange(&least, &greatest));
 	cuda_start(0);
 	for (i = 0; i < CU_LIMIT_MAX; i++) {
@@ -304,6 +307,12 @@ TEST_F(peer, limits)
 	EXPECT_OK(cuCtxGetCacheConfig(&config));
 	EXPECT_EQ(CU_FUNC_CACHE_PREFER_L1, config);
 	EXPECT_REASON(cuCtxGetCacheConfig(NULL), "NULL output");
+
+	EXPECT_OK(cuCtxSetSharedMemConfig(CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE));
+	EXPECT_REASON(cuCtxSetSharedMemConfig(3), "no such size of banks");
+	EXPECT_OK(cuCtxGetSharedMemConfig(&banks));
+	EXPECT_EQ(CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, banks);
+	EXPECT_REASON(cuCtxGetSharedMemConfig(NULL), "NULL output");
 
 	EXPECT_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
 	EXPECT_EQ(0, least);

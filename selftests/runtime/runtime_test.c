@@ -209,6 +209,7 @@ TEST_F(runtime, properties)
 
 TEST_F(runtime, flags_and_limits)
 {
+	enum cudaSharedMemConfig banks;
 	unsigned int flags = 0;
 	size_t limit = 0;
 	int least, greatest;
@@ -224,6 +225,10 @@ TEST_F(runtime, flags_and_limits)
 	EXPECT_EQ(2048, limit);
 	EXPECT_RT(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&limit,
 								cudaLimitDevRuntimeSyncDepth));
+	ASSERT_RT(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte));
+	ASSERT_RT(cudaDeviceGetSharedMemConfig(&banks));
+	EXPECT_EQ((int)cudaSharedMemBankSizeFourByte, (int)banks);
+	EXPECT_RT(cudaErrorInvalidValue, cudaDeviceSetSharedMemConfig(3));
 	ASSERT_RT(cudaDeviceGetStreamPriorityRange(&least, &greatest));
 	EXPECT_EQ(0, least);
 	EXPECT_EQ(-5, greatest);

@@ -32,6 +32,10 @@ FORWARD(cudaDeviceGetCacheConfig, (enum cudaFuncCache *config),
 	cuCtxGetCacheConfig((CUfunc_cache *)config))
 FORWARD(cudaDeviceSetCacheConfig, (enum cudaFuncCache config),
 	cuCtxSetCacheConfig((CUfunc_cache)config))
+FORWARD(cudaDeviceGetSharedMemConfig, (enum cudaSharedMemConfig *config),
+	cuCtxGetSharedMemConfig((CUsharedconfig *)config))
+FORWARD(cudaDeviceSetSharedMemConfig, (enum cudaSharedMemConfig config),
+	cuCtxSetSharedMemConfig((CUsharedconfig)config))
 FORWARD(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest),
 	cuCtxGetStreamPriorityRange(least, greatest))
 FORWARD(cudaCtxResetPersistingL2Cache, (void), cuCtxResetPersistingL2Cache())
