@@ -148,8 +148,8 @@ cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags);
 
 /*
- * Threads that have not chosen a device take the first of these @len ones; with @len 0,
- * device 0. cudaErrorInvalidDevice: one of the devices does not exist.
+ * The calling thread takes the first of these @len devices when it needs one and no context is
+ * current; with @len 0, device 0. cudaErrorInvalidDevice: one of the devices does not exist.
  */
 cudaError_t cudaSetValidDevices(int *device_arr, int len);
 

@@ -8,42 +8,10 @@
 
 #include "runtime.h"
 
-/*
- * The primary contexts that this library has retained; one that a reset has ended does not
- * count. No driver function that may wait or call the program back is called with the lock
- * held.
- */
-static struct primary {
-	CUcontext context;
-	bool retained;
-} primaries[DEVICES_MAX];
-static pthread_mutex_t primaries_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint resets;	/* number of resets; changes with the lock held */
+/* The primary contexts to which this library holds a reference of the driver's; NULL: none */
+static _Atomic CUcontext primaries[DEVICES_MAX];
 
-static void take_lock(void)
-{
-	pthread_mutex_lock(&primaries_lock);
-}
-
-static void give_lock(void)
-{
-	pthread_mutex_unlock(&primaries_lock);
-}
-
-/* A child finds the lock free: it may ask for a device, too, and gets the error of a child. */
-static void __attribute__((constructor)) when_forked(void)
-{
-	pthread_atfork(take_lock, give_lock, give_lock);
-}
-
-static __thread struct {
-	int device;
-	bool chosen;
-	CUcontext seen;		/* was current and alive when seen_resets was set */
-	unsigned int seen_resets;
-} thread;
-
-static atomic_int first_device;
+static __thread int thread_device;	/* the one that is used while no context is current */
 
 /*
  * Initialises the driver. In a child of fork() the driver's functions themselves report the
@@ -70,62 +38,24 @@ static bool is_current(CUdevice *device)
 		cuCtxGetDevice(device) == CUDA_SUCCESS;
 }
 
-/* Return: the device that the next call uses if no context is current. */
-static int runtime_device(void)
-{
-	return thread.chosen ? thread.device : first_device;
-}
-
 /*
- * Finds a device's primary context. Return: is it retained? If not, *@before is the number of
- * resets.
- */
-static bool find_primary(CUcontext *context, int device, unsigned int *before)
-{
-	bool retained;
-
-	pthread_mutex_lock(&primaries_lock);
-	*before = resets;
-	retained = primaries[device].retained;
-	if (retained)
-		*context = primaries[device].context;
-	pthread_mutex_unlock(&primaries_lock);
-	return retained;
-}
-
-/*
- * Keeps a context that was just retained, unless another thread has kept it first, or a reset
- * since @before may have ended it.
- */
-static bool keep_primary(CUcontext context, int device, unsigned int before)
-{
-	struct primary *primary = &primaries[device];
-	bool kept;
-
-	pthread_mutex_lock(&primaries_lock);
-	kept = !primary->retained && resets == before;
-	if (kept)
-		*primary = (struct primary) { .context = context, .retained = true };
-	pthread_mutex_unlock(&primaries_lock);
-	return kept;
-}
-
-/*
- * Retains a device's primary context once, and keeps it: its value stays the same as long as it
- * lives.
+ * Holds one reference to a device's primary context. To retain a context also revives it after a
+ * reset, the runtime's or the driver's, which leaves the driver's count of references as it is.
  */
 static CUresult retain_primary(CUcontext *context, int device)
 {
-	unsigned int before;
+	unsigned int flags;
 	CUresult result;
+	int active;
 
-	while (!find_primary(context, device, &before)) {
-		result = cuDevicePrimaryCtxRetain(context, device);
-		if (result != CUDA_SUCCESS || keep_primary(*context, device, before))
-			return result;
+	*context = primaries[device];
+	if (*context && cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
+	    active)
+		return CUDA_SUCCESS;
+	result = cuDevicePrimaryCtxRetain(context, device);
+	if (result == CUDA_SUCCESS && atomic_exchange(&primaries[device], *context))
 		cuDevicePrimaryCtxRelease(device);
-	}
-	return CUDA_SUCCESS;
+	return result;
 }
 
 cudaError_t primary_context(CUcontext *context, int device)
@@ -150,40 +80,24 @@ static cudaError_t make_current(int device)
 	return error == cudaSuccess ? error_of(cuCtxSetCurrent(context)) : error;
 }
 
-/* Return: the device whose primary context this was before its last reset, or -1. */
-static int reset_since(CUcontext context)
-{
-	int found = -1;
-
-	pthread_mutex_lock(&primaries_lock);
-	for (int i = 0; i < DEVICES_MAX; i++)
-		if (primaries[i].context == context && !primaries[i].retained)
-			found = i;
-	pthread_mutex_unlock(&primaries_lock);
-	return found;
-}
-
 cudaError_t runtime_ready(void)
 {
 	cudaError_t error = runtime_loaded();
 	CUcontext current = NULL;
-	int device;
+	unsigned int flags;
+	CUdevice device;
 
 	if (error == cudaSuccess)
 		error = error_of(cuCtxGetCurrent(&current));
 	if (error != cudaSuccess)
 		return error;
 	if (!current)
-		return make_current(runtime_device());
-	if (current == thread.seen && thread.seen_resets == resets)
-		return cudaSuccess;
-	thread.seen_resets = resets;
-	device = reset_since(current);
-	if (device >= 0)
-		error = make_current(device);
-	if (error == cudaSuccess)
-		thread.seen = current;
-	return error;
+		return make_current(thread_device);
+	/* of the contexts that have ended, only a primary one still has a device */
+	if (cuCtxGetFlags(&flags) == CUDA_ERROR_CONTEXT_IS_DESTROYED &&
+	    cuCtxGetDevice(&device) == CUDA_SUCCESS)
+		return make_current(device);
+	return cudaSuccess;
 }
 
 static cudaError_t choose(int device)
@@ -193,10 +107,8 @@ static cudaError_t choose(int device)
 
 	if (error == cudaSuccess)
 		error = make_current(device);
-	if (error == cudaSuccess) {
-		thread.device = device;
-		thread.chosen = true;
-	}
+	if (error == cudaSuccess)
+		thread_device = device;
 	return error;
 }
 
@@ -211,7 +123,7 @@ static cudaError_t current_device(int *device)
 
 	if (!device)
 		return refuse("cudaGetDevice", cudaErrorInvalidValue, "NULL output");
-	*device = is_current(&found) ? found : runtime_device();
+	*device = is_current(&found) ? found : thread_device;
 	return cudaSuccess;
 }
 
@@ -253,7 +165,7 @@ static cudaError_t set_valid(const int *devices, int count)
 	for (int i = 0; i < count && error == cudaSuccess; i++)
 		error = error_of(cuDeviceGet(&found, devices[i]));
 	if (error == cudaSuccess)
-		first_device = count ? devices[0] : 0;
+		thread_device = count ? devices[0] : 0;
 	return error;
 }
 
@@ -266,7 +178,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
 	CUdevice device = 0;
 
-	return CALL_LOADED(set_flags(is_current(&device) ? device : runtime_device(), flags));
+	return CALL_LOADED(set_flags(is_current(&device) ? device : thread_device, flags));
 }
 
 static cudaError_t get_flags(unsigned int *flags)
@@ -281,7 +193,7 @@ static cudaError_t get_flags(unsigned int *flags)
 	if (is_current(&device))
 		error = error_of(cuCtxGetFlags(&found));
 	else
-		error = error_of(cuDevicePrimaryCtxGetState(runtime_device(), &found, &active));
+		error = error_of(cuDevicePrimaryCtxGetState(thread_device, &found, &active));
 	if (error == cudaSuccess)
 		*flags = found | cudaDeviceMapHost;
 	return error;
@@ -292,23 +204,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 	return CALL_LOADED(get_flags(flags));
 }
 
-/*
- * Forgets a device's primary context. Return: was it retained here? A reset leaves the driver's
- * count as it is.
- */
-static bool forget_primary(CUdevice device)
-{
-	bool retained;
-
-	pthread_mutex_lock(&primaries_lock);
-	retained = device < DEVICES_MAX && primaries[device].retained;
-	if (retained)
-		primaries[device].retained = false;
-	resets++;
-	pthread_mutex_unlock(&primaries_lock);
-	return retained;
-}
-
+/* A reset leaves the driver's count of references as it is. */
 static cudaError_t reset(void)
 {
 	CUdevice device;
@@ -316,11 +212,12 @@ static cudaError_t reset(void)
 	int before;
 
 	if (!is_current(&device))
-		device = runtime_device();
+		device = thread_device;
 	/* a cancelled thread would leave the context retained */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	result = cuDevicePrimaryCtxReset(device);
-	if (result == CUDA_SUCCESS && forget_primary(device))
+	if (result == CUDA_SUCCESS && device < DEVICES_MAX &&
+	    atomic_exchange(&primaries[device], NULL))
 		cuDevicePrimaryCtxRelease(device);
 	pthread_setcancelstate(before, NULL);
 	return error_of(result);

@@ -122,6 +122,32 @@ TEST_F(runtime, choosing_a_device_makes_its_context)
 	EXPECT_RT(cudaErrorInvalidValue, cudaInitDevice(0, 0, 2));
 }
 
+static void *prefer_the_second(void *unused)
+{
+	int second = 1, device = -1;
+
+	return cudaSetValidDevices(&second, 1) == cudaSuccess &&
+	       cudaGetDevice(&device) == cudaSuccess && device == 1 &&
+	       cudaSetValidDevices(NULL, 0) == cudaSuccess &&
+	       cudaGetDevice(&device) == cudaSuccess && device == 0 &&
+	       cudaSetValidDevices(&second, 1) == cudaSuccess ? unused : NULL;
+}
+
+TEST_F(runtime, valid_devices_are_a_threads)
+{
+	int device = -1, none = 99;
+	pthread_t thread;
+	void *good;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, prefer_the_second, &device));
+	ASSERT_EQ(0, pthread_join(thread, &good));
+	EXPECT_NE(NULL, good);
+	ASSERT_RT(cudaGetDevice(&device));
+	EXPECT_EQ(0, device);
+	EXPECT_RT(cudaErrorInvalidDevice, cudaSetValidDevices(&none, 1));
+	EXPECT_RT(cudaErrorInvalidValue, cudaSetValidDevices(NULL, 1));
+}
+
 TEST_F(runtime, a_programs_own_context_is_used)
 {
 	CUcontext own, current;
@@ -161,6 +187,32 @@ TEST_F(runtime, reset)
 	EXPECT_EQ(0, primary_active(0));
 	ASSERT_RT(cudaMalloc(&memory, 1));
 	EXPECT_EQ(1, primary_active(0));
+	EXPECT_RT(cudaSuccess, cudaFree(memory));
+}
+
+/* The driver's reset, too, also of a context that the program alone has retained. */
+TEST_F(runtime, reset_by_the_driver)
+{
+	CUcontext context;
+	int device = -1;
+	void *memory;
+
+	ASSERT_RT(cudaMalloc(&memory, 1));
+	ASSERT_OK(cuDevicePrimaryCtxReset(0));
+	EXPECT_RT(cudaErrorInvalidValue, cudaFree(memory));
+	ASSERT_RT(cudaMalloc(&memory, 1));
+	EXPECT_RT(cudaSuccess, cudaFree(memory));
+	/* the runtime holds one reference, as before */
+	ASSERT_OK(cuDevicePrimaryCtxRelease(0));
+	EXPECT_EQ(0, primary_active(0));
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+	ASSERT_OK(cuCtxSetCurrent(context));
+	ASSERT_RT(cudaMalloc(&memory, 1));
+	ASSERT_OK(cuDevicePrimaryCtxReset(1));
+	ASSERT_RT(cudaMalloc(&memory, 1));
+	ASSERT_RT(cudaGetDevice(&device));
+	EXPECT_EQ(1, device);
 	EXPECT_RT(cudaSuccess, cudaFree(memory));
 }
 
