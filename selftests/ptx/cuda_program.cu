@@ -318,6 +318,57 @@ static bool do_limits()
 		cudaGetLastError() == cudaErrorInvalidValue;
 }
 
+/* Functions that the header has as templates: arguments are converted to the kernel's types. */
+static bool do_typed(int *memory)
+{
+	int host[COUNT], grid, size, blocks, given = 4, got = 0;
+	cudaLaunchConfig_t config = {};
+	cudaUserObject_t object;
+	cudaGraphExec_t instance;
+	cudaGraphNode_t node, last;
+	cudaFunction_t function;
+	cudaKernel_t kernel;
+	cudaGraph_t graph;
+	short count = COUNT;
+	const char *name;
+	size_t bytes;
+
+	for (int i = 0; i < COUNT; i++)
+		host[i] = i;
+	MUST(cudaMemcpy(memory, host, sizeof(host), cudaMemcpyHostToDevice));
+	config.gridDim = 4;
+	config.blockDim = 256;
+	MUST(cudaLaunchKernelEx(&config, inner::add, memory, memory, count));
+	MUST(cudaGetKernel(&kernel, inner::add));
+	MUST(cudaLaunchKernelEx(&config, kernel, memory, (const int *)memory, int(0)));
+	MUST(cudaMemcpy(host, memory, sizeof(host), cudaMemcpyDeviceToHost));
+	for (int i = 0; i < COUNT; i++)
+		if (host[i] != i + i * (i & 3))
+			return false;
+	MUST(cudaFuncGetName(&name, inner::add));
+	MUST(cudaGetFuncBySymbol(&function, (const void *)inner::add));
+	MUST(cudaOccupancyMaxPotentialBlockSizeWithFlags(&grid, &size, inner::add));
+	MUST(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, inner::add, size, 0));
+	MUST(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, inner::add, blocks, size));
+	MUST(cudaOccupancyMaxPotentialClusterSize(&got, inner::add, &config));
+	MUST(cudaOccupancyMaxActiveClusters(&got, inner::add, &config));
+	if (strcmp(name, "_ZN5inner3addEPiPKii") || size != 256)
+		return false;
+	MUST(cudaUserObjectCreate(&object, new pair(), 1, cudaUserObjectNoDestructorSync));
+	MUST(cudaUserObjectRelease(object));
+	MUST(cudaGraphCreate(&graph, 0));
+	MUST(cudaGraphAddMemcpyNodeToSymbol(&node, graph, nullptr, 0, factor, &given,
+					    sizeof(given), 0, cudaMemcpyHostToDevice));
+	MUST(cudaGraphAddMemcpyNodeFromSymbol(&last, graph, &node, 1, &got, factor,
+					      sizeof(got), 0, cudaMemcpyDeviceToHost));
+	MUST(cudaGraphInstantiate(&instance, graph, nullptr, nullptr, 0));
+	MUST(cudaGraphLaunch(instance, nullptr));
+	MUST(cudaDeviceSynchronize());
+	MUST(cudaGraphExecDestroy(instance));
+	MUST(cudaGraphDestroy(graph));
+	return got == 4;
+}
+
 static bool close_to(double is, double wanted, double error)
 {
 	return is == wanted || fabs(is - wanted) <= error * fabs(wanted);
@@ -413,7 +464,7 @@ int main()
 {
 	int *memory;
 
-	printf("TAP version 13\n1..13\n");
+	printf("TAP version 13\n1..14\n");
 	if (cudaMalloc(&memory, 1 << 16) != cudaSuccess)
 		return 1;
 	check("a_kernel_in_a_namespace", do_add(memory));
@@ -423,6 +474,7 @@ int main()
 	check("atomics_and_structs_by_value", do_words(memory));
 	check("launch_bounds_and_occupancy", do_limits());
 	check("variables", do_variables(memory));
+	check("typed_functions", do_typed(memory));
 	check("functions_of_a_float", do_functions<float>(memory, 2e-6));
 	check("functions_of_a_double", do_functions<double>(memory, 1e-14));
 	check("bits_and_roundings", do_bits(memory));

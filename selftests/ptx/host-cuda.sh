@@ -70,10 +70,10 @@ MEMCAST_KERNEL(_ZN5inner3addEPiPKii, MEMCAST_THREADS_ALONE, int *, const int *, 
 END
 ${CC:-gcc} -shared -fPIC -O2 -Iinclude -Iinclude/cuda "$temp/kernels.c" -o "$temp/kernels.so" -Lbuild/lib -lcuda || exit
 
-in_machine from_ptx 'said=$($program); echo "$said"; [ $(echo "$said" | grep -c "^ok ") -eq 13 ] &&
+in_machine from_ptx 'said=$($program); echo "$said"; [ $(echo "$said" | grep -c "^ok ") -eq 14 ] &&
 	echo "$said" | grep "thread 0 of block 0" && ! echo "$said" | grep "in C"'
 in_machine by_name 'said=$(MEMCAST_KERNELS='"$temp"'/kernels.so $program); echo "$said"
-	[ $(echo "$said" | grep -c "^ok ") -eq 13 ] && echo "$said" | grep "in C"'
+	[ $(echo "$said" | grep -c "^ok ") -eq 14 ] && echo "$said" | grep "in C"'
 in_machine without 'said=$(MEMCAST_PTX=0 CUDA_LOG_FILE=stderr $program 2>&1); echo "$said"
 	echo "$said" | grep "^not ok 1 " &&
 	echo "$said" | grep "kernel _ZN5inner3addEPiPKii(8, 8, 4) is not registered"'
