@@ -142,7 +142,7 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 					 struct list_head *reaped)
 {
 	struct memcast_block_import *import = call->arg;
-	struct mc_segment *segment = find_segment(heap, import->object);
+	struct mc_segment *segment = find_segment(heap, import->object), *other;
 	struct mc_memory *memory;
 	u64 bytes;
 
@@ -157,10 +157,16 @@ static struct mc_segment *import_segment(struct mc_call *call, struct mc_heap *h
 	segment = mc_segment_new(call, heap, bytes, memory, 0);
 	mc_object_put(&memory->object);
 	mutex_lock(&call->client->heap_lock);
-	if (!IS_ERR(segment)) {
-		heap->taken += bytes;
-		mc_heap_add_segment(segment, reaped);
+	if (IS_ERR(segment))
+		return segment;
+	other = find_segment(heap, import->object);
+	if (other) {
+		/* another thread was first: a block has one address, whoever imports it */
+		list_add(&segment->list, reaped);
+		return other;
 	}
+	heap->taken += bytes;
+	mc_heap_add_segment(segment, reaped);
 	return segment;
 }
 

@@ -5,6 +5,7 @@
  * end of a chunk would write past the chunk's bitmap.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include "memcast_test.h"
 #include "raw.h"
 
@@ -184,6 +185,48 @@ TEST_F(heap_import, all_slots)
 		free_block(_metadata, self, at[i]);
 	EXPECT_EQ(0, used(_metadata, self));
 	CAN_BE_THERE(self->chunk, 0, CHUNK);
+}
+
+struct importer {
+	FIXTURE_DATA(heap_import) *heap;
+	pthread_barrier_t *start;
+	uint64_t address;
+	int ret;
+};
+
+static void *import_large(void *argument)
+{
+	struct importer *importer = argument;
+
+	pthread_barrier_wait(importer->start);
+	importer->ret = import_block(importer->heap, importer->heap->large, 0, 3 * CHUNK,
+				     &importer->address);
+	return NULL;
+}
+
+/* Threads that import a block at once get one address. */
+TEST_F(heap_import, by_several_threads)
+{
+	struct importer importers[3];
+	pthread_barrier_t start;
+	pthread_t threads[3];
+
+	ASSERT_EQ(0, pthread_barrier_init(&start, NULL, 3));
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < 3; i++) {
+			importers[i] = (struct importer) { .heap = self, .start = &start };
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL, import_large,
+						    &importers[i]));
+		}
+		for (int i = 0; i < 3; i++) {
+			ASSERT_EQ(0, pthread_join(threads[i], NULL));
+			ASSERT_EQ(0, importers[i].ret);
+			ASSERT_EQ(importers[0].address, importers[i].address);
+		}
+		ASSERT_EQ(3 * CHUNK, used(_metadata, self));
+		free_block(_metadata, self, importers[0].address);
+	}
+	pthread_barrier_destroy(&start);
 }
 
 /* Memory for the tiles of arrays has no addresses: no block shows it, as no mapping does. */
