@@ -30,17 +30,17 @@ static CUresult open_channel(unsigned int channel, bool *any)
 
 /*
  * Opens channels before the first use of a fabric handle. If there is none, the kernel refuses
- * the handle; a node that appears later is found at the next use. A container may have any of
- * the channels, so this tries all numbers. Several threads may do so at once: opening a channel
- * twice changes nothing.
+ * the handle; a node that appears later is found at the next use, or, if others are open, after
+ * a refusal (@again). A container may have any of the channels, so this tries all numbers.
+ * Several threads may do so at once: opening a channel twice changes nothing.
  */
-CUresult fabric_open_channels(void)
+CUresult fabric_open_channels(bool again)
 {
 	CUresult result = CUDA_SUCCESS;
 	bool any = false;
 	int before;
 
-	if (opened)
+	if (opened && !again)
 		return CUDA_SUCCESS;
 	before = cancel_hold();
 	for (unsigned int i = 0; i < MEMCAST_MAX_CHANNELS && result == CUDA_SUCCESS; i++)

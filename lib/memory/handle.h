@@ -34,6 +34,6 @@ CUresult team_ioctl(const char *call, unsigned long request, struct memcast_head
 		    size_t size, uint32_t team, uint32_t memory);
 
 /* fabric.c */
-CUresult fabric_open_channels(void);
+CUresult fabric_open_channels(bool again);
 
 #endif /* LIBRARY_HANDLE_H */

@@ -32,7 +32,7 @@ CUresult memory_other_handle_types(unsigned long long types, uint32_t *mask)
 	if (!(types & CU_MEM_HANDLE_TYPE_FABRIC))
 		return CUDA_SUCCESS;
 	*mask |= MEMCAST_HANDLE_FABRIC;
-	return fabric_open_channels();
+	return fabric_open_channels(false);
 }
 
 CUmemAllocationHandleType memory_types_of_mask(uint32_t mask)
@@ -250,6 +250,12 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 		arg.device = MEMCAST_DEVICE_NONE;
 	}
 	result = device_ioctl(MEMCAST_IMPORT, &arg);
+	/* the node of the exporter's channel may have appeared after others were opened */
+	if (result == CUDA_ERROR_NOT_PERMITTED && type == CU_MEM_HANDLE_TYPE_FABRIC) {
+		result = fabric_open_channels(true);
+		if (result == CUDA_SUCCESS)
+			result = device_ioctl(MEMCAST_IMPORT, &arg);
+	}
 	if (result == CUDA_SUCCESS) {
 		*handle = arg.out_handle;
 		memory_watcher->expect_team();

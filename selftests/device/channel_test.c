@@ -294,7 +294,10 @@ TEST_F(channel, no_channel)
 	EXPECT_EQ(0, reap_child(pid));
 }
 
-/* Two users may open one channel each; root may open both, and can import from both users. */
+/*
+ * Two users may open one channel each; root may open both, and can import from both users. So
+ * can a user who may open the second channel later.
+ */
 TEST_F(channel, other_channel)
 {
 	CUmemGenericAllocationHandle handle = 77;
@@ -316,6 +319,8 @@ TEST_F(channel, other_channel)
 			EXPECT_OK(receive(&handle, &shareable[i]));
 			send_number(links[i], 1);
 			receive_number(links[i]);
+			if (!i)
+				EXPECT_OK(receive(&handle, &shareable[1]));
 			exit(0);
 		}
 	}
@@ -334,6 +339,7 @@ TEST_F(channel, other_channel)
 	cuda_start(0);
 	for (i = 0; i < 2; i++)
 		EXPECT_OK(receive(&handle, &shareable[i]));
+	ASSERT_EQ(0, chmod(CHANNEL "1", 0666));
 	for (i = 0; i < 2; i++) {
 		send_number(links[i], 1);
 		EXPECT_EQ(0, reap_child(pids[i]));
