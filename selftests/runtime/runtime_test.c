@@ -257,6 +257,15 @@ TEST_F(runtime, properties)
 	EXPECT_EQ(0, properties.reserved[55]);
 	EXPECT_RT(cudaErrorInvalidDevice, cudaDeviceGetAttribute(&value, 1, count));
 	EXPECT_RT(cudaErrorInvalidValue, cudaDeviceGetAttribute(NULL, 1, 0));
+
+	/* of equal devices the first, and that one also if none is as good */
+	ASSERT_RT(cudaChooseDevice(&value, &properties));
+	EXPECT_EQ(0, value);
+	properties.major = 99;
+	value = -1;
+	ASSERT_RT(cudaChooseDevice(&value, &properties));
+	EXPECT_EQ(0, value);
+	EXPECT_RT(cudaErrorInvalidValue, cudaChooseDevice(&value, NULL));
 }
 
 TEST_F(runtime, flags_and_limits)

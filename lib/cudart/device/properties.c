@@ -180,34 +180,29 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 	return CALL_LOADED(properties_of(properties, device));
 }
 
-/* Has a device at least the wanted properties? An unset one is 0. */
-static bool suits(const struct cudaDeviceProp *has, const struct cudaDeviceProp *wanted)
-{
-	return has->totalGlobalMem >= wanted->totalGlobalMem &&
-		(has->major > wanted->major ||
-		 (has->major == wanted->major && has->minor >= wanted->minor));
-}
-
+/* A property that is not wanted is 0. */
 static cudaError_t choose(int *chosen, const struct cudaDeviceProp *wanted)
 {
-	struct cudaDeviceProp has;
-	int count = 0, best = 0;
-	size_t most = 0;
-	cudaError_t error;
+	int count = 0, best = 0, major, minor;
+	size_t bytes, most = 0;
+	CUresult result;
 
 	if (!chosen || !wanted)
 		return refuse("cudaChooseDevice", cudaErrorInvalidValue, "NULL pointer");
-	error = error_of(cuDeviceGetCount(&count));
-	for (int i = 0; i < count && error == cudaSuccess; i++) {
-		error = properties_of(&has, i);
-		if (error == cudaSuccess && suits(&has, wanted) && has.totalGlobalMem > most) {
-			most = has.totalGlobalMem;
+	result = cuDeviceGetCount(&count);
+	for (int i = 0; i < count && result == CUDA_SUCCESS; i++) {
+		result = cuDeviceTotalMem(&bytes, i) ?:
+			 cuDeviceComputeCapability(&major, &minor, i);
+		if (result == CUDA_SUCCESS && bytes > most && bytes >= wanted->totalGlobalMem &&
+		    (major > wanted->major ||
+		     (major == wanted->major && minor >= wanted->minor))) {
+			most = bytes;
 			best = i;
 		}
 	}
-	if (error == cudaSuccess)
+	if (result == CUDA_SUCCESS)
 		*chosen = best;
-	return error;
+	return error_of(result);
 }
 
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
