@@ -18,7 +18,6 @@ struct kernel {
 	struct image *image;
 	struct kernel *next;		/* list of the image's kernels */
 	CUkernel handle;		/* the driver's, once loaded */
-	struct kernel *same_name;	/* list of the loaded kernels of this name */
 };
 
 /* register.c */

@@ -28,11 +28,11 @@ struct image {
 };
 
 /*
- * Trees of kernels by stub, of loaded kernels by the driver's handle and by name (each with a
- * list of those of its name), and of variables; and a lock for all of these and all images. No driver function that may wait or call the program
- * back is called with the lock held.
+ * Trees of kernels by stub, of loaded kernels by the driver's handle, and of variables; and a lock
+ * for all of these and all images. No driver function that may wait or call the program back is
+ * called with the lock held.
  */
-static void *kernels, *loaded, *named, *variables;
+static void *kernels, *loaded, *variables;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void take_lock(void)
@@ -86,39 +86,6 @@ static int compare_handles(const void *a, const void *b)
 	const struct kernel *x = a, *y = b;
 
 	return x->handle < y->handle ? -1 : x->handle > y->handle;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	const struct kernel *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-/* With the lock held: a kernel is loaded. Without memory for a tree it is not found by that. */
-static void add_loaded(struct kernel *kernel)
-{
-	struct kernel **first;
-
-	tsearch(kernel, &loaded, compare_handles);
-	first = tsearch(kernel, &named, compare_names);
-	if (first && *first != kernel) {
-		kernel->same_name = *first;
-		*first = kernel;
-	}
-}
-
-static void remove_loaded(struct kernel *kernel)
-{
-	struct kernel **first = tfind(kernel, &named, compare_names), **at;
-
-	tdelete(kernel, &loaded, compare_handles);
-	for (at = first; at && *at && *at != kernel; at = &(*at)->same_name)
-		;
-	if (at == first && at && !kernel->same_name)
-		tdelete(kernel, &named, compare_names);
-	else if (at && *at)
-		*at = kernel->same_name;
 }
 
 EXPORTED void **__cudaRegisterFatBinary(void *binary)
@@ -216,7 +183,7 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 		image->kernels = kernel->next;
 		remove_item(&kernels, kernel);
 		if (kernel->handle)
-			remove_loaded(kernel);
+			tdelete(kernel, &loaded, compare_handles);
 		free(kernel);
 	}
 	while ((variable = image->variables)) {
@@ -313,26 +280,38 @@ CUresult kernel_load(struct kernel *kernel)
 	pthread_mutex_lock(&lock);
 	if (!kernel->handle) {
 		kernel->handle = handle;
-		add_loaded(kernel);
+		/* without memory for the tree it is not found by its handle */
+		tsearch(kernel, &loaded, compare_handles);
 	}
 	pthread_mutex_unlock(&lock);
 	return CUDA_SUCCESS;
 }
 
+struct search {
+	const char *name;
+	CUkernel after, found;
+};
+
+/* twalk_r() calls this for the loaded kernels, whose handles grow. */
+static void search_one(const void *node, VISIT visit, void *closure)
+{
+	const struct kernel *kernel = *(struct kernel *const *)node;
+	struct search *search = closure;
+
+	if ((visit == postorder || visit == leaf) && !search->found &&
+	    kernel->handle > search->after && !strcmp(kernel->name, search->name))
+		search->found = kernel->handle;
+}
+
 /* Return: the loaded kernel of a name with the lowest handle above @after, or NULL. */
 static CUkernel next_of_name(const char *name, CUkernel after)
 {
-	const struct kernel wanted = { .name = name };
-	struct kernel **first, *kernel;
-	CUkernel found = NULL;
+	struct search search = { .name = name, .after = after };
 
 	pthread_mutex_lock(&lock);
-	first = tfind(&wanted, &named, compare_names);
-	for (kernel = first ? *first : NULL; kernel; kernel = kernel->same_name)
-		if (kernel->handle > after && (!found || kernel->handle < found))
-			found = kernel->handle;
+	twalk_r(loaded, search_one, &search);
 	pthread_mutex_unlock(&lock);
-	return found;
+	return search.found;
 }
 
 static struct kernel *find_loaded(CUkernel handle)
