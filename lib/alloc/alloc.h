@@ -48,6 +48,7 @@ CUresult context_free(CUdeviceptr address, uint32_t kind);
 /* Counters by which a copy or fill tells whether contexts can be in each other's way */
 extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
 CUresult fill_from_context(CUcontext context, uint64_t to);
+CUcontext context_of_memory(uint64_t address);
 CUresult copy_between_contexts(uint64_t to, uint64_t from);
 
 /* Were there blocks that check_free() refuses? */

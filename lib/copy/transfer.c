@@ -179,26 +179,46 @@ static size_t small_bytes(const struct layers *layers)
 	return copy->bytes * copy->rows * layers->count;
 }
 
-/* Return: is it memory of a device that the host does not see, without SYNC_MEMOPS? */
-static bool is_device_alone(uint64_t address)
+/* Return: has no context of another device plain memory? */
+static bool only_context_with_memory(const struct stream *stream)
+{
+	return __builtin_expect(contexts_with_memory == with_memory[stream->set->device], 1);
+}
+
+/* Return: the device whose memory it is, or -1: the host sees it, too, or it has SYNC_MEMOPS */
+static int device_alone(uint64_t address)
 {
 	struct memcast_address_info info = { .address = address };
 
 	return device_ask(MEMCAST_ADDRESS_INFO, &info) && !block_managed(&info) &&
 	       !(info.out_block_flags & BLOCK_SYNC) &&
-	       (info.out_location == MEMCAST_LOCATION_DEVICE ||
-		info.out_location == MEMCAST_LOCATION_ELSEWHERE);
+	       info.out_location == MEMCAST_LOCATION_DEVICE ? (int)info.out_location_id : -1;
 }
 
 /*
  * Return: may a call without a stream return before its work is done? As NVIDIA documents, only if
- * all its memory is of devices: the program reads or changes other memory as soon as it returns.
+ * all its memory is of one device: the program reads or changes other memory as soon as it returns,
+ * and what it gives to another device comes after.
  */
 static bool may_return(const struct transfer *transfer)
 {
-	return transfer->is_copy ? is_device_alone(transfer->layers.copy.to) &&
-				   is_device_alone(transfer->layers.copy.from) :
-				   is_device_alone(transfer->fill.to);
+	const struct memcast_copy *copy = &transfer->layers.copy;
+	int device = device_alone(transfer->is_copy ? copy->to : transfer->fill.to);
+
+	return device >= 0 && (!transfer->is_copy || (!(copy->flags & MEMCAST_COPY_PEER) &&
+						      device_alone(copy->from) == device));
+}
+
+/* A copy without a stream comes after all work of the contexts that have allocated its memory. */
+static CUresult wait_for_owners(const struct stream *stream, const struct memcast_copy *copy)
+{
+	CUcontext owners[] = { context_of_memory(copy->to), context_of_memory(copy->from) };
+	CUresult result = CUDA_SUCCESS;
+
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
+		if (owners[i] && owners[i] != stream->set->context)
+			result = legacy_wait(owners[i]);
+	return result;
 }
 
 static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
@@ -206,9 +226,13 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 {
 	const struct memcast_copy *copy = &transfer->layers.copy;
 	bool now = when == TRANSFER_READ_NOW, idle;
-	CUresult result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
+	CUresult result = CUDA_SUCCESS;
 	size_t aside;
 
+	if (transfer->is_copy && when == TRANSFER_SYNC && !only_context_with_memory(stream))
+		result = wait_for_owners(stream, copy);
+	if (result == CUDA_SUCCESS)
+		result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
 	if (transfer->is_copy && when == TRANSFER_SYNC)
 		prints_flush();
 	if (result != CUDA_SUCCESS)
@@ -321,8 +345,7 @@ static CUresult capture(struct stream *stream, const struct transfer *transfer,
 /* Checks peer access to plain memory, of which the kernel does not know. */
 static CUresult transfer_check_access(const struct stream *stream, const struct transfer *transfer)
 {
-	if (transfer->is_copy || !transfer->fill.count ||
-	    __builtin_expect(contexts_with_memory == with_memory[stream->set->device], 1))
+	if (transfer->is_copy || !transfer->fill.count || only_context_with_memory(stream))
 		return CUDA_SUCCESS;
 	return fill_from_context(stream->set->context, transfer->fill.to);
 }

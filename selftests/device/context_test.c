@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Contexts are created, made current, waited for and destroyed. */
+#include <pthread.h>
 #include "context_fixture.h"
 #include "reason.h"
 
@@ -231,6 +232,43 @@ TEST_F(context, what_there_is_to_ask)
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetDevice_v2(&device, UNTOUCHED));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(UNTOUCHED, &flags));
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize_v2(UNTOUCHED));
+}
+
+static void *open_later(void *gate)
+{
+	usleep(50000);
+	*(volatile uint32_t *)gate = 1;
+	return NULL;
+}
+
+/* A copy without a stream between two devices comes after the work of both, and before what follows. */
+TEST_F(context, copies_wait_for_both_devices)
+{
+	volatile uint32_t *gate = mapped(new_memory(0, CHUNK), CHUNK, 0);
+	CUcontext contexts[] = { created(0, 0), created(0, 1) };
+	CUdeviceptr at[2];
+	pthread_t thread;
+	uint32_t word;
+
+	for (int i = 0; i < 2; i++) {
+		ASSERT_OK(cuCtxSetCurrent(contexts[i]));
+		ASSERT_OK(cuMemAlloc(&at[i], 4096));
+		ASSERT_OK(cuMemsetD32(at[i], 0, 1));
+	}
+	ASSERT_OK(allow(ADDRESS(gate), CHUNK, 1, READWRITE));
+	for (int busy = 0; busy < 2; busy++) {
+		*gate = 0;
+		ASSERT_OK(cuCtxSetCurrent(contexts[busy]));
+		ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(gate), 1, CU_STREAM_WAIT_VALUE_EQ));
+		ASSERT_OK(cuMemsetD32Async(at[busy], 5 + busy, 1, NULL));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, open_later, (void *)gate));
+		ASSERT_OK(cuCtxSetCurrent(contexts[0]));
+		ASSERT_OK(cuMemcpyDtoD(at[!busy], at[busy], 4));
+		ASSERT_OK(cuCtxSetCurrent(contexts[!busy]));
+		ASSERT_OK(cuMemcpyDtoH(&word, at[!busy], 4));
+		EXPECT_EQ(5 + busy, word);
+		pthread_join(thread, NULL);
+	}
 }
 
 /* Each context waits for its own work. */

@@ -213,6 +213,7 @@ TEST_F(stream, calls_without_stream_come_after)
 	for (int i = 0; i < 4; i++) {
 		*seen[i] = 0;
 		at = (uintptr_t)seen[i];
+		*self->gate = 0;
 		HOLD(self->first);
 		SET(0, 5 + i, self->first);
 		thread = LET_GO_LATER();
@@ -220,6 +221,7 @@ TEST_F(stream, calls_without_stream_come_after)
 		EXPECT_EQ(5 + i, *seen[i]);
 		pthread_join(thread, NULL);
 
+		*self->gate = 0;
 		HOLD(self->first);
 		thread = LET_GO_LATER();
 		ASSERT_OK(cuMemcpyHtoD(AT(1), seen[i], 4));
@@ -228,6 +230,7 @@ TEST_F(stream, calls_without_stream_come_after)
 
 		if (!i)
 			continue;
+		*self->gate = 0;
 		HOLD(self->first);
 		thread = LET_GO_LATER();
 		ASSERT_OK(cuMemsetD32(at, 9, 1));
@@ -248,11 +251,13 @@ TEST_F(stream, sync_memops_wait)
 
 	ASSERT_OK(cuMemAlloc(&block, 64));
 	ASSERT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block));
+	*self->gate = 0;
 	HOLD(self->first);
 	thread = LET_GO_LATER();
 	ASSERT_OK(cuMemsetD32(block, 3, 1));
 	EXPECT_OK(cuStreamQuery(self->first));
 	pthread_join(thread, NULL);
+	*self->gate = 0;
 	HOLD(self->first);
 	thread = LET_GO_LATER();
 	ASSERT_OK(cuMemcpyDtoD(AT(0), block, 4));

@@ -214,6 +214,8 @@ TEST_F(stream, waiting_costs_little)
 {
 	double start, cost, passed;
 
+	if (loops(100) < 100)
+		SKIP(return, "a debug kernel takes long for each look at the word");
 	HOLD(self->first);
 	HOLD(self->second);
 	usleep(200000);
