@@ -165,7 +165,12 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 	}
 	low = as_int(t, base);
 	if (space == SPACE_SHARED) {
-		base = resize(t, resize(t, low, 32, false), 64, false);
+		/*
+		 * Shared addresses wrap around at 32 bits: base - x, with x - y added, is one of a block
+		 * though it is below 0 before the sum. Those of blocks are below 2^28.
+		 */
+		base = resize(t, resize(t, low, 32, false), 64, true);
+		added = (uint64_t)(int32_t)added;
 		pointer = offset_of(t, shared_window(t), base);
 	} else if (LLVMGetTypeKind(LLVMTypeOf(base)) == LLVMPointerTypeKind) {
 		pointer = base;

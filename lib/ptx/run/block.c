@@ -39,10 +39,10 @@ static bool windows_allow(struct cluster *cluster, size_t bytes)
 	return true;
 }
 
-/* Reserves windows, aligned. */
+/* Reserves windows, aligned, and one in front: addresses below 0 are faults, too. */
 static bool windows_map(struct cluster *cluster)
 {
-	size_t bytes = (cluster->count + 1) * PTX_SHARED_WINDOW;
+	size_t bytes = (cluster->count + 2) * PTX_SHARED_WINDOW;
 	char *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			    -1, 0);
 	uintptr_t first = ((uintptr_t)memory + PTX_SHARED_WINDOW - 1) & ~(PTX_SHARED_WINDOW - 1);
@@ -51,7 +51,7 @@ static bool windows_map(struct cluster *cluster)
 		return false;
 	cluster->reserved = memory;
 	cluster->reserved_bytes = bytes;
-	cluster->shared = (char *)first;
+	cluster->shared = (char *)first + PTX_SHARED_WINDOW;
 	return windows_allow(cluster, SHARED_MAPPED);
 }
 

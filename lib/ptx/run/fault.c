@@ -73,19 +73,19 @@ static int result_of(const struct runner *runner, const struct fiber *fiber, cha
 		     size_t size)
 {
 	const struct ptx_thread *thread = &fiber->at;
-	uintptr_t byte = runner->address - (uintptr_t)thread->shared, rank;
+	int64_t at = runner->address - (uintptr_t)thread->cluster_shared;
+	uint32_t rank = (uint32_t)at / PTX_SHARED_WINDOW;
 
-	if (!ptx_run_line_says || !ptx_run_line_says(runner->rip, ".shared"))
+	/* what is further away is the other address of a copy */
+	if (!ptx_run_line_says || !ptx_run_line_says(runner->rip, ".shared") ||
+	    at != (int32_t)at || rank < thread->cluster_nctarank)
 		return RESULT_ILLEGAL_ADDRESS;
-	rank = (runner->address - (uintptr_t)thread->cluster_shared) / PTX_SHARED_WINDOW;
-	if (thread->is_cluster && rank >= thread->cluster_nctarank && rank < 256 &&
-	    ptx_run_line_says(runner->rip, ".shared::cluster")) {
-		snprintf(what, size, "the cluster has no block %lu", rank);
+	if (thread->is_cluster && ptx_run_line_says(runner->rip, ".shared::cluster")) {
+		snprintf(what, size, "the cluster has no block %u", rank);
 		return RESULT_LAUNCH_FAILED;
 	}
-	if (byte < PTX_SHARED_WINDOW || byte >> 32)
-		return RESULT_ILLEGAL_ADDRESS;
-	snprintf(what, size, "a block has no byte %#lx of shared memory", byte);
+	snprintf(what, size, "a block has no byte %#x of shared memory",
+		 (uint32_t)(runner->address - (uintptr_t)thread->shared));
 	return RESULT_ILLEGAL_INSTRUCTION;
 }
 
