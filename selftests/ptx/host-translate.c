@@ -413,6 +413,63 @@ static void declared(void)
 	told("declared", !*why, why);
 }
 
+/* Devices of capability 10 compute two f32 at once: with the results of one at a time. */
+static void pairs(void)
+{
+	static const char *const names[] = {
+		"add", "add.rz", "sub.rm.ftz", "mul", "mul.rp", "mul.rn.ftz", "fma.rn", "fma.rz.ftz",
+	};
+	static const char *const bad[] = {
+		"abs.f32x2 d3, d0", "add.sat.f32x2 d3, d0, d1", "min.f32x2 d3, d0, d1",
+	};
+	/* among them subnormals, products that are, a NaN and an overflow */
+	static const uint32_t in[2][8] __attribute__((aligned(16))) = {
+		{ 0x3f800001, 0x00400000, 0x33800001, 0x7fc12345, 0x4b000001, 1 },
+		{ 0x00800001, 0x3f000000, 0x3f7ffffd, 0x7f7fffff, 0x7f7fffff, 0xff800000 },
+	};
+	char text[1000], reason[256] = "", why[600] = "";
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *name = names[i];
+		const bool fma = *name == 'f';
+		uint32_t out[8] __attribute__((aligned(16))) = {};
+		uint64_t parameters[] = { (uintptr_t)in, (uintptr_t)out };
+
+		snprintf(text, sizeof(text), ".version 8.6\n.target sm_100\n.address_size 64\n"
+			 ".visible .entry k(.param .u64 pi, .param .u64 po) { .reg .b32 r<9>, t; "
+			 ".reg .b64 d<9>, i, o; ld.param.u64 i, [pi]; ld.param.u64 o, [po]; "
+			 "mov.u32 t, %%tid.x; mad.wide.u32 i, t, 32, i; mad.wide.u32 o, t, 16, o; "
+			 "ld.global.v2.b64 {d0, d1}, [i]; ld.global.b64 d2, [i+16]; mov.b64 {r0, r1}, d0; "
+			 "mov.b64 {r2, r3}, d1; mov.b64 {r4, r5}, d2; %s.f32x2 d3, d0, d1%s; "
+			 "%s.f32 r6, r0, r2%s; %s.f32 r7, r1, r3%s; mov.b64 d4, {r6, r7}; "
+			 "st.global.v2.b64 [o], {d3, d4}; ret; }\n", name, fma ? ", d2" : "",
+			 name, fma ? ", r4" : "", name, fma ? ", r5" : "");
+		if (load(text, strlen(text), &code, &log)) {
+			snprintf(why, sizeof(why), "%s: %.200s", name, log.text);
+			continue;
+		}
+		if (run(code, "k", 2, parameters, reason, sizeof(reason)) ||
+		    memcmp(&out[0], &out[2], 8) || memcmp(&out[4], &out[6], 8) || !out[0])
+			snprintf(why, sizeof(why), "%s: %08x %08x %08x %08x, not %08x %08x %08x %08x %s",
+				 name, out[0], out[1], out[4], out[5], out[2], out[3], out[6], out[7],
+				 reason);
+		object->code_free(code);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), ".version 8.6\n.target sm_100\n.address_size 64\n"
+			 ".visible .entry k() { .reg .b64 d<9>; %s; ret; }\n", bad[i]);
+		if (load(text, strlen(text), &code, &log))
+			continue;
+		if (!object->kernel(code, "k", &kernel, &log))
+			snprintf(why, sizeof(why), "%s runs", bad[i]);
+		object->code_free(code);
+	}
+	told("pairs", !*why, why);
+}
+
 /*
  * A launch makes clusters of the blocks, which the text does not ask for. Each of two blocks reads
  * what the other has in its shared memory; they meet by a counter.
@@ -590,6 +647,7 @@ int main(int argc, char **argv)
 	sparse();
 	shapes();
 	declared();
+	pairs();
 	clusters_of_a_launch();
 	clusters_in_another_text();
 	rounding_of_the_program();

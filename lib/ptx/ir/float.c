@@ -112,7 +112,8 @@ void float_operands(struct translator *t, struct operation *operation, uint32_t 
 	}
 }
 
-void float_result(struct translator *t, struct operation *operation, LLVMValueRef value)
+/* Return: the result as it is put */
+static LLVMValueRef finish(struct translator *t, struct operation *operation, LLVMValueRef value)
 {
 	uint32_t count = operation->count;
 	LLVMValueRef order[3];
@@ -131,7 +132,12 @@ void float_result(struct translator *t, struct operation *operation, LLVMValueRe
 		value = flush(t, value, operation->type);
 	if (operation->sat)
 		value = saturate(t, value, operation->type);
-	put(t, operand(t, 0), value, operation->type);
+	return value;
+}
+
+void float_result(struct translator *t, struct operation *operation, LLVMValueRef value)
+{
+	put(t, operand(t, 0), finish(t, operation, value), operation->type);
 }
 
 static struct symbol *product_in(struct translator *t, const struct operand *operand)
@@ -192,28 +198,6 @@ static LLVMValueRef binary(struct translator *t, const struct operation *operati
 			 constant(t, 32, operation->mode));
 }
 
-/* Sums below normal numbers are exact. */
-void translate_float_binary(struct translator *t, char kind)
-{
-	struct operation operation;
-	bool free;
-	LLVMValueRef *v = operation.values;
-
-	if (is_half(type_at(t, 0))) {
-		half_binary(t, kind);
-		return;
-	}
-	float_operands(t, &operation, 2);
-	free = operation.mode == ROUND_RN && !has(t, MOD_rn);
-	if (free && fused(t, &operation, kind))
-		return;
-	if (operation.ftz && kind == '*')
-		operation.twice = binary(t, &operation, kind, BUILD(FAdd, v[0], v[0]), v[1]);
-	float_result(t, &operation, binary(t, &operation, kind, v[0], v[1]));
-	if (free && kind == '*')
-		note_product(t, &operation);
-}
-
 static LLVMValueRef multiply_add(struct translator *t, const struct operation *operation,
 				 LLVMValueRef a, LLVMValueRef b, LLVMValueRef c)
 {
@@ -223,20 +207,77 @@ static LLVMValueRef multiply_add(struct translator *t, const struct operation *o
 			 constant(t, 32, operation->mode));
 }
 
+/* Sums below normal numbers are exact. @kind: + - *, or f of fma */
+static LLVMValueRef computed(struct translator *t, struct operation *operation, char kind)
+{
+	LLVMValueRef *v = operation->values, value;
+
+	if (operation->ftz && kind == '*')
+		operation->twice = binary(t, operation, kind, BUILD(FAdd, v[0], v[0]), v[1]);
+	else if (operation->ftz && kind == 'f')
+		operation->twice = multiply_add(t, operation, BUILD(FAdd, v[0], v[0]), v[1],
+						BUILD(FAdd, v[2], v[2]));
+	value = kind == 'f' ? multiply_add(t, operation, v[0], v[1], v[2]) :
+			      binary(t, operation, kind, v[0], v[1]);
+	return finish(t, operation, value);
+}
+
+/* Of f32x2, each half by itself */
+static void pair(struct translator *t, uint32_t count, char kind)
+{
+	struct operation operation = { .type = TYPE_F32, .mode = rounding(t),
+				       .ftz = has(t, MOD_ftz), .count = count };
+	LLVMValueRef result = constant(t, 64, 0), half;
+
+	for (uint32_t shift = 0; shift < 64; shift += 32) {
+		for (uint32_t i = 0; i < count; i++) {
+			half = BUILD(LShr, get(t, operand(t, 1 + i), TYPE_F32X2),
+				     constant(t, 64, shift));
+			half = BUILD(BitCast, resize(t, half, 32, false), t->f32);
+			operation.values[i] = operation.ftz ? flush(t, half, TYPE_F32) : half;
+		}
+		half = resize(t, as_int(t, computed(t, &operation, kind)), 64, false);
+		result = BUILD(Or, result, BUILD(Shl, half, constant(t, 64, shift)));
+	}
+	put(t, operand(t, 0), result, TYPE_F32X2);
+}
+
+void translate_float_binary(struct translator *t, char kind)
+{
+	struct operation operation;
+	bool free;
+
+	if (type_at(t, 0) == TYPE_F32X2) {
+		pair(t, 2, kind);
+		return;
+	}
+	if (is_half(type_at(t, 0))) {
+		half_binary(t, kind);
+		return;
+	}
+	float_operands(t, &operation, 2);
+	free = operation.mode == ROUND_RN && !has(t, MOD_rn);
+	if (free && fused(t, &operation, kind))
+		return;
+	put(t, operand(t, 0), computed(t, &operation, kind), operation.type);
+	if (free && kind == '*')
+		note_product(t, &operation);
+}
+
 void translate_fma(struct translator *t)
 {
 	struct operation operation;
-	LLVMValueRef *v = operation.values;
 
+	if (type_at(t, 0) == TYPE_F32X2) {
+		pair(t, 3, 'f');
+		return;
+	}
 	if (is_half(type_at(t, 0))) {
 		half_fma(t);
 		return;
 	}
 	float_operands(t, &operation, 3);
-	if (operation.ftz)
-		operation.twice = multiply_add(t, &operation, BUILD(FAdd, v[0], v[0]), v[1],
-					       BUILD(FAdd, v[2], v[2]));
-	float_result(t, &operation, multiply_add(t, &operation, v[0], v[1], v[2]));
+	put(t, operand(t, 0), computed(t, &operation, 'f'), operation.type);
 }
 
 /* abs and neg of an f64 NaN leave its bits, made quiet; of an f32 NaN they give the one NaN. */

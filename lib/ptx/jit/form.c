@@ -341,6 +341,8 @@ static CUresult check_target(struct form *form)
 	for (uint32_t i = 0; i < form->types_count; i++) {
 		enum type type = form->types[i];
 
+		if (type == TYPE_F32X2 && !NAMED(form, "add", "sub", "mul", "fma"))
+			return bad(form, "f32x2 has no");
 		if ((target < 100 && type == TYPE_F32X2) ||
 		    (target < 100 && type == TYPE_F32 && NAMED(form, "redux")) ||
 		    (target < 100 && minimum && form->at->operands_count == 4) ||
