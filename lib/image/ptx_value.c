@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Constant expressions of PTX text: initial values and immediate operands, as 7, -1.5,
- * (1 << 4) | 3, generic(name)+8 and 0xff00(name). memcast-ptx.so has this code, too.
+ * (1 << 4) | 3, generic(name)+8 and 0xff00(name+4). memcast-ptx.so has this code, too.
  */
 #include <string.h>
 
@@ -28,7 +28,28 @@ static double real_of(const struct constant *value)
 	       value->is_unsigned ? (double)value->integer : (double)(int64_t)value->integer;
 }
 
-static CUresult value_number(struct reader *reader, struct constant *value)
+/* Takes out what a mask has of an integer, or notes it with an address: 0xff00(name+4), 0xff(1000) */
+static CUresult masked(struct reader *reader, struct constant *value, int depth)
+{
+	uint64_t mask = value->integer;
+	CUresult result;
+
+	if (!mask)
+		return ptx_wrong(reader, "a mask is 0 before");
+	ptx_next(reader);
+	result = expression(reader, value, 0, depth + 1);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (value->kind == CONSTANT_FLOAT || value->mask)
+		return ptx_wrong(reader, "this is masked, and neither an integer nor an address, before");
+	if (value->kind == CONSTANT_ADDRESS)
+		value->mask = mask;
+	else
+		set_integer(value, (value->integer & mask) >> __builtin_ctzll(mask), true);
+	return ptx_need(reader, ")");
+}
+
+static CUresult value_number(struct reader *reader, struct constant *value, int depth)
 {
 	const struct word *word = &reader->word;
 
@@ -42,17 +63,8 @@ static CUresult value_number(struct reader *reader, struct constant *value)
 		value->real_bits = word->value;
 	}
 	ptx_next(reader);
-	if (value->kind == CONSTANT_INTEGER && ptx_is(reader, "(")) {
-		uint64_t mask = value->integer;
-
-		ptx_next(reader);
-		if (reader->word.kind != WORD_NAME)
-			return ptx_wrong(reader, "no name is");
-		*value = (struct constant) { .kind = CONSTANT_ADDRESS, .mask = mask,
-					     .name = reader->word };
-		ptx_next(reader);
-		return ptx_need(reader, ")");
-	}
+	if (value->kind == CONSTANT_INTEGER && ptx_is(reader, "("))
+		return masked(reader, value, depth);
 	return CUDA_SUCCESS;
 }
 
@@ -101,7 +113,7 @@ static CUresult unary(struct reader *reader, struct constant *value, int depth)
 	if (sign == '(')
 		return in_parentheses(reader, value, depth);
 	if (reader->word.kind == WORD_NUMBER)
-		return value_number(reader, value);
+		return value_number(reader, value, depth);
 	if (reader->word.kind == WORD_NAME)
 		return name(reader, value);
 	if (!sign || !strchr("-+!~", sign))
@@ -221,7 +233,8 @@ static CUresult value_apply(struct reader *reader, const char *text, struct cons
 		struct constant address = turned ? *right : *left;
 		const struct constant *added = turned ? left : right;
 
-		if (added->kind != CONSTANT_INTEGER || (*text != '+' && (*text != '-' || turned)))
+		if (added->kind != CONSTANT_INTEGER || address.mask ||
+		    (*text != '+' && (*text != '-' || turned)))
 			return ptx_wrong(reader, "an address takes only + and - before");
 		address.integer += *text == '+' ? added->integer : -added->integer;
 		*left = address;

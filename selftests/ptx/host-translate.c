@@ -170,9 +170,11 @@ static void numbers(void)
 		{ "(-1 | 0) >> 63", 1 }, { "-7 % 3", 0 }, { "18446744073709551615", 0x1p64 },
 		{ "1.0000000000000000000000000000000000000000000000000000000000000000001e10",
 		  1e10 },
+		{ "0xFF(1000+546)", 10 }, { "0xff00(1000 + 546) + 1", 7 }, { "0xf0(0x0f)", 0 },
+		{ "0xffffffffffffffff(-1)", 0x1p64 },
 	};
 	static const char *const bad[] = { "12abc", "0f12", "0x", "1e", "99999999999999999999",
-					   ".", ".u64 3" };
+					   ".", ".u64 3", "0(3)", "0xff(1.5)", "0xff(3" };
 	char text[600], why[256] = "";
 	struct ptx_code *code;
 	struct ptx_log log;
@@ -196,6 +198,38 @@ static void numbers(void)
 			snprintf(why, sizeof(why), "%s: %.200s", bad[i], log.text);
 	}
 	told("numbers", !*why, why);
+}
+
+/* Bytes of addresses, as clang gives them to packed structs */
+static void masked(void)
+{
+	static const struct { const char *text; int shift, added; } cases[] = {
+		{ "0xFF(p)", 0, 0 }, { "0xFF0000(p)", 16, 0 }, { "0xFF00(generic(p))", 8, 0 },
+		{ "0xFF(p+4)", 0, 4 }, { "0xFF00(generic(p)+8)", 8, 8 }, { "0xFF(4 + p)", 0, 4 },
+	};
+	static const char *const bad[] = { "0(p)", "0xff(p)+1", "0xff(0xff00(p))", "0xff(p" };
+	char text[600], why[256] = "";
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), HEAD ".global .u64 p;\n.global .b8 x = %s;\n",
+			 cases[i].text);
+		if (load(text, strlen(text), &code, &log)) {
+			snprintf(why, sizeof(why), "%s: %.200s", cases[i].text, log.text);
+			continue;
+		}
+		if (*(unsigned char *)variables[1].memory !=
+		    (((uintptr_t)variables[0].memory + cases[i].added) >> cases[i].shift & 0xff))
+			snprintf(why, sizeof(why), "%s is another byte", cases[i].text);
+		object->code_free(code);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), HEAD ".global .u64 p;\n.global .b8 x = %s;\n", bad[i]);
+		if (load(text, strlen(text), &code, &log) != INVALID_PTX || !strstr(log.text, "line 5"))
+			snprintf(why, sizeof(why), "%s: %.200s", bad[i], log.text);
+	}
+	told("masked", !*why, why);
 }
 
 static const char sample[] = HEAD
@@ -644,6 +678,7 @@ int main(int argc, char **argv)
 	instructions(argv[2]);
 	run_sequences();
 	numbers();
+	masked();
 	sparse();
 	shapes();
 	declared();
