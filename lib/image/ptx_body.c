@@ -4,6 +4,7 @@
  * are checked, so that other text is not taken for PTX, and memory that the function declares is
  * counted.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +55,13 @@ static CUresult skip_statement(struct reader *reader)
 	return CUDA_SUCCESS;
 }
 
+/* Attributes of functions are ints: more than they can say is the most that they can. */
 static uint32_t add_aligned(uint32_t bytes, const struct declared *declared)
 {
-	return (bytes + declared->align - 1) / declared->align * declared->align +
-	       declared->bytes;
+	uint64_t sum = ((uint64_t)bytes + declared->align - 1) / declared->align * declared->align +
+		       declared->bytes;
+
+	return sum < INT_MAX ? sum : INT_MAX;
 }
 
 /* Reads a declaration in a body: memory counts, registers and parameters of calls do not. */
