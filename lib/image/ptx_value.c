@@ -97,6 +97,10 @@ static CUresult name(struct reader *reader, struct constant *value)
 		return result;
 	if (reader->word.kind != WORD_NAME)
 		return ptx_wrong(reader, "no name is");
+	if (!generic && ptx_take(reader, "WARP_SZ")) {
+		set_integer(value, 32, false);
+		return CUDA_SUCCESS;
+	}
 	*value = (struct constant) { .kind = CONSTANT_ADDRESS, .generic = generic,
 				     .name = reader->word };
 	ptx_next(reader);

@@ -171,7 +171,7 @@ static void numbers(void)
 		{ "1.0000000000000000000000000000000000000000000000000000000000000000001e10",
 		  1e10 },
 		{ "0xFF(1000+546)", 10 }, { "0xff00(1000 + 546) + 1", 7 }, { "0xf0(0x0f)", 0 },
-		{ "0xffffffffffffffff(-1)", 0x1p64 },
+		{ "0xffffffffffffffff(-1)", 0x1p64 }, { "2 * WARP_SZ - 1", 63 }, { "-WARP_SZ", -32 },
 	};
 	static const char *const bad[] = { "12abc", "0f12", "0x", "1e", "99999999999999999999",
 					   ".", ".u64 3", "0(3)", "0xff(1.5)", "0xff(3" };
@@ -407,7 +407,29 @@ static void declared(void)
 		{ ".global .u32 x;\n.global .u32 x = 3;\n", INVALID_PTX },
 		{ ".global .attribute(.managed) .u32 x;\n", 0 },
 		{ ".global .attribute(.managed", INVALID_PTX },
-		{ ".visible .entry k() { .reg .f32 a<3>; sub.f32 a0, a1, -a2; ret; }\n", 0 },
+		{ ".visible .entry k() { .reg .f32 a<3>; sub.f32 a0, a1, -a2; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 a<3>; and.b32 a0, a1, !a2; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 a; mov.u32 a, -%tid.x; ret; }\n", INVALID_PTX },
+		{ ".shared .b32 s; .visible .entry k() { .reg .b32 a; mov.u32 a, -s; ret; }\n",
+		  INVALID_PTX },
+		{ ".shared .b32 s; .visible .entry k() { .reg .b32 a; mov.u32 a, s+1.5; ret; }\n",
+		  INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 a<2>; .reg .b64 d; mov.b64 d, {a0, -a1}; ret; }\n",
+		  INVALID_PTX },
+		{ ".visible .entry k() { .reg .pred p<2>; .reg .b32 a; setp.eq.and.u32 p0, a, 0, -p1; "
+		  "ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .pred p<2>; .reg .b32 a<4>; setp.eq.and.u32 p0, a0, 0, !p1; "
+		  "vmad.s32.s32.s32 a0, -a1, a2, a3; ret; }\n", 0 },
+		{ ".visible .entry k() { .reg .b32 a; .reg .b64 d; ld.global.nc.u32 a, [d].unified; "
+		  "ret; }\n", 0 },
+		{ ".visible .entry k() { .reg .b32 a; .reg .b64 d; st.global.u32 [d].unified, a; ret; }\n",
+		  INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 a; .reg .b64 d; ld.global.cop.u32 a, [d]; ret; }\n",
+		  INVALID_PTX },
+		{ ".visible .func foo();\n.visible .entry k() { call foo; ret; }\n"
+		  ".visible .func bar() { ret; }\n.alias foo, bar;\n", 0 },
+		{ ".visible .entry k() { call foo; ret; }\n.visible .func bar() { ret; }\n"
+		  ".visible .func foo();\n.alias foo, bar;\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; add r0, r1, r2; ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; cvt.u64 r0, r1; ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; mov.v2.u32 {r0, r1}, %tid; ret; }\n",

@@ -13,7 +13,7 @@ static const enum modifier hints[] = {
 	MOD_ca, MOD_cg, MOD_cs, MOD_lu, MOD_cv, MOD_wb, MOD_wt, MOD_nc, MOD_weak,
 	MOD_L1__evict_first, MOD_L1__evict_last, MOD_L1__evict_normal, MOD_L1__evict_unchanged,
 	MOD_L1__no_allocate, MOD_L2__128B, MOD_L2__256B, MOD_L2__64B, MOD_L2__cache_hint,
-	MOD_L2__evict_first, MOD_L2__evict_last, MOD_L2__evict_normal, MOD_unified,
+	MOD_L2__evict_first, MOD_L2__evict_last, MOD_L2__evict_normal,
 	/* all scopes are that of the system */
 	MOD_cta, MOD_cluster, MOD_gpu, MOD_sys,
 };

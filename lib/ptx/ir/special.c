@@ -100,8 +100,6 @@ static LLVMValueRef read_one(struct translator *t, const char *name, uint32_t el
 		return lane_mask(t, name + 10);
 	if (!strncmp(name, "%clock", 6) || !strncmp(name, "%globaltimer", 12))
 		return timer(t, name);
-	if (!strcmp(name, "WARP_SZ"))
-		return constant(t, 32, 32);
 	/* an H100 keeps the first 1,024 bytes of shared memory for itself */
 	if (!strcmp(name, "%reserved_smem_offset_cap"))
 		return constant(t, 32, PTX_SHARED_FIRST);

@@ -374,10 +374,22 @@ static CUresult check_call(struct form *form)
 	function = callee->symbol->function;
 	if (function->kernel)
 		return bad(form, "a kernel is called by");
-	if (function->line > form->at->line)
+	if (callee->symbol->line > form->at->line)	/* an alias's function may be further down */
 		return wrong(form, "declared further down is", &callee->name);
 	if (function->parameters.count != (list ? list->count : 0))
 		return wrong(form, "wrong is the number of parameters for", &callee->name);
+	return CUDA_SUCCESS;
+}
+
+/* A register that is no predicate has a sign only in vmad. */
+static CUresult check_signs(struct form *form)
+{
+	for (uint32_t i = 0; i < form->at->operands_count && !NAMED(form, "vmad"); i++) {
+		const struct operand *operand = &form->at->operands[i];
+
+		if (operand->negated && operand->symbol->type != TYPE_PRED)
+			return wrong(form, "no sign is before", &operand->name);
+	}
 	return CUDA_SUCCESS;
 }
 
@@ -386,7 +398,7 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 {
 	static CUresult (*const checks[])(struct form *form) = {
 		check_modifiers, check_conversion, check_uniform, check_mov, check_memory,
-		check_lists, check_immediate, check_barrier, check_sparse, check_call,
+		check_lists, check_immediate, check_barrier, check_sparse, check_call, check_signs,
 	};
 	const struct opcode *opcode = statement->opcode;
 	struct form form = { .at = statement, .unit = unit, .complaint = complaint };

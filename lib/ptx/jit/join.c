@@ -64,7 +64,7 @@ static bool is_sum(const struct statement *at)
 /* Is the special register the same in all threads of blocks side by side? */
 static bool is_shared_by_all(const struct operand *operand)
 {
-	static const char *const all[] = { "%ntid", "%nctaid", "%gridid", "WARP_SZ" };
+	static const char *const all[] = { "%ntid", "%nctaid", "%gridid" };
 	static const char *const beside_x[] = { "%tid", "%ctaid" };
 
 	if (word_is_one_of(&operand->name, all, ARRAY_SIZE(all)))

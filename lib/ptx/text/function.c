@@ -165,6 +165,7 @@ static CUresult named(struct reader *reader, struct unit *unit, bool kernel, enu
 		symbol->kind = SYMBOL_FUNCTION;
 		symbol->function = function;
 		symbol->linkage = linkage;
+		symbol->line = reader->line;
 		function->unit = unit;
 		function->symbol = symbol;
 		*unit->functions_last = function;

@@ -16,15 +16,15 @@
 	M(any, "any") M(approx, "approx") M(arrive, "arrive") M(arrive_drop, "arrive_drop") \
 	M(arrive_one, "arrive_one") M(async, "async") M(async__generic, "async::generic") \
 	M(atomic, "atomic") M(b, "b") M(b16x16, "b16x16") M(b4x16, "b4x16") \
-	M(b4x16_p64, "b4x16_p64") M(b6x16_p32, "b6x16_p32") M(b8x16, "b8x16") M(b128, "b128") \
+	M(b4x16_p64, "b4x16_p64") M(b6x16_p32, "b6x16_p32") M(b8x16, "b8x16") \
 	M(ballot, "ballot") M(bar_one, "bar_one") M(bfly, "bfly") M(bulk, "bulk") \
 	M(bulk_group, "bulk_group") M(bar, "bar") M(x, "x") M(ca, "ca") M(cas, "cas") \
 	M(cc, "cc") M(cg, "cg") M(cluster, "cluster") M(col, "col") M(commit, "commit") \
 	M(commit_group, "commit_group") M(complete_tx, "complete_tx") M(compute, "compute") \
 	M(cp, "cp") M(cp_mask, "cp_mask") M(cs, "cs") M(cta, "cta") \
 	M(cta_group__1, "cta_group::1") M(cta_group__2, "cta_group::2") M(cv, "cv") \
-	M(cvt, "cvt") M(cache_hint, "cache_hint") M(clamp, "clamp") M(common, "common") \
-	M(const, "const") M(consts, "consts") M(cop, "cop") M(dec, "dec") M(dense, "dense") \
+	M(cvt, "cvt") M(clamp, "clamp") M(common, "common") \
+	M(const, "const") M(dec, "dec") M(dense, "dense") \
 	M(down, "down") M(release_all, "release_all") M(eq, "eq") M(equ, "equ") M(exch, "exch") \
 	M(expect_tx, "expect_tx") M(exit, "exit") M(evict_first, "evict_first") \
 	M(evict_last, "evict_last") M(evict_normal, "evict_normal") \
@@ -60,10 +60,10 @@
 	M(nan, "nan") M(NaN, "NaN") M(nc, "nc") M(ne, "ne") M(neu, "neu") \
 	M(no_allocate, "no_allocate") M(noComplete, "noComplete") M(noftz, "noftz") \
 	M(noinc, "noinc") M(normal, "normal") M(notanumber, "notanumber") M(num, "num") \
-	M(number, "number") M(none, "none") M(oob, "oob") M(op, "op") M(or, "or") \
+	M(number, "number") M(none, "none") M(oob, "oob") M(or, "or") \
 	M(pack, "pack") M(l, "l") M(mbarrier, "mbarrier") M(ld_reduce, "ld_reduce") \
 	M(param, "param") M(parity, "parity") M(pending_count, "pending_count") M(po, "po") \
-	M(popc, "popc") M(pred, "pred") M(proxy, "proxy") M(param__entry, "param::entry") \
+	M(popc, "popc") M(proxy, "proxy") M(param__entry, "param::entry") \
 	M(param__func, "param::func") M(prefetch, "prefetch") M(rand, "rand") M(range, "range") \
 	M(read, "read") M(red, "red") M(reduce, "reduce") M(relaxed, "relaxed") \
 	M(release, "release") M(relu, "relu") M(rm, "rm") M(rmi, "rmi") M(rn, "rn") \
@@ -79,19 +79,18 @@
 	M(texmode, "texmode") M(thread, "thread") M(to, "to") M(trans, "trans") \
 	M(transa, "transa") M(transb, "transb") M(trap, "trap") M(try_wait, "try_wait") \
 	M(tile, "tile") M(tile__gather4, "tile::gather4") M(tile__scatter4, "tile::scatter4") \
-	M(uc__pack, "uc::pack") M(uni, "uni") M(unified, "unified") M(up, "up") M(v2, "v2") \
-	M(v4, "v4") M(v8, "v8") M(vec, "vec") M(volatile, "volatile") M(wait, "wait") \
+	M(uc__pack, "uc::pack") M(uni, "uni") M(up, "up") M(v2, "v2") \
+	M(v4, "v4") M(v8, "v8") M(volatile, "volatile") M(wait, "wait") \
 	M(wait_all, "wait_all") M(wait_group, "wait_group") M(warp, "warp") M(wb, "wb") \
 	M(weak, "weak") M(wide, "wide") M(wrap, "wrap") M(wt, "wt") M(x1, "x1") M(x2, "x2") \
 	M(x4, "x4") M(xor, "xor") M(xorsign, "xorsign") M(1d, "1d") M(2d, "2d") M(3d, "3d") \
-	M(4d, "4d") M(5d, "5d") M(r, "r") M(b1, "b1") M(h0, "h0") M(h1, "h1") M(h00, "h00") \
-	M(h01, "h01") M(h10, "h10") M(h11, "h11") M(h32, "h32") M(b0, "b0") M(cta__1, "cta::1") \
+	M(4d, "4d") M(5d, "5d") M(r, "r") M(cta__1, "cta::1") \
 	M(fill, "fill") M(zero, "zero") M(one, "one") M(block_scale, "block_scale") \
 	M(scale_vec__1X, "scale_vec::1X") M(scale_vec__2X, "scale_vec::2X") \
 	M(scale_vec__4X, "scale_vec::4X") M(mma, "mma") M(ld, "ld") \
 	M(satfinite__f, "satfinite::f") M(block, "block") M(id__cluster, "id::cluster") \
 	M(size_in_bytes, "size_in_bytes") M(launch_dependents, "launch_dependents") \
-	M(wait_prior, "wait_prior") M(b8, "b8") M(bytes, "bytes") \
+	M(wait_prior, "wait_prior") M(bytes, "bytes") \
 	M(proxy__async, "proxy::async") M(cluster__all, "cluster::all") \
 	M(release__cta, "release::cta") M(spilled, "spilled") M(cta_group, "cta_group") \
 	M(valid, "valid")

@@ -12,7 +12,7 @@ static const char *const special[] = {
 	"%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%reserved_smem_offset_begin",
 	"%reserved_smem_offset_end", "%reserved_smem_offset_cap", "%reserved_smem_offset_0",
 	"%reserved_smem_offset_1", "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size",
-	"%current_graph_exec", "WARP_SZ",
+	"%current_graph_exec",
 };
 
 static bool is_special_register(const char *name, size_t length)
@@ -52,6 +52,21 @@ static CUresult items(struct reader *reader, struct scope *scope, struct operand
 	return result;
 }
 
+static bool is_sign(const struct reader *reader)
+{
+	return ptx_is(reader, "+") || ptx_is(reader, "-");
+}
+
+/* Reads what is added to an address, with its sign: +8, +-4, -4+8 */
+static CUresult added(struct reader *reader, struct operand *operand)
+{
+	CUresult result = ptx_constant(reader, &operand->number);
+
+	if (result == CUDA_SUCCESS && operand->number.kind != CONSTANT_INTEGER)
+		return ptx_wrong(reader, "an address is wrong before");
+	return result;
+}
+
 /* Reads the base of an address and what is added to it: [r+8], [name+-4], [16] */
 static CUresult address(struct reader *reader, struct scope *scope, struct operand *operand,
 			int depth)
@@ -60,7 +75,6 @@ static CUresult address(struct reader *reader, struct scope *scope, struct opera
 
 	ptx_next(reader);
 	operand->kind = OPERAND_ADDRESS;
-	operand->number.kind = CONSTANT_INTEGER;
 	if (reader->word.kind == WORD_NAME) {
 		operand->symbol = scope_find(scope, reader->word.at, reader->word.length);
 		if (!operand->symbol || operand->symbol->kind == SYMBOL_LABEL)
@@ -68,21 +82,13 @@ static CUresult address(struct reader *reader, struct scope *scope, struct opera
 		if (operand->symbol->kind == SYMBOL_REGISTER && operand->symbol->vector > 1)
 			return ptx_wrong(reader, "no address is in the vector");
 		ptx_next(reader);
-		if (ptx_is(reader, "+") || ptx_is(reader, "-")) {
-			bool minus = ptx_is(reader, "-");
-
-			ptx_next(reader);
-			result = ptx_constant(reader, &operand->number);
-			if (minus)
-				operand->number.integer = -operand->number.integer;
-		}
+		if (is_sign(reader))
+			result = added(reader, operand);
 	} else {
-		result = ptx_constant(reader, &operand->number);
+		result = added(reader, operand);
 	}
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (operand->number.kind != CONSTANT_INTEGER)
-		return ptx_wrong(reader, "an address is wrong before");
 	if (ptx_is(reader, ",")) {	/* of textures and tensors: [map, {x, y}] */
 		struct operand more = {};
 
@@ -111,16 +117,8 @@ static CUresult named(struct reader *reader, struct scope *scope, struct operand
 		operand->kind = OPERAND_SPECIAL;
 	} else if (operand->symbol && operand->symbol->kind != SYMBOL_LABEL) {
 		operand->kind = OPERAND_SYMBOL;
-		if (ptx_is(reader, "+") || ptx_is(reader, "-")) {
-			bool minus = ptx_is(reader, "-");
-			CUresult result;
-
-			ptx_next(reader);
-			result = ptx_constant(reader, &operand->number);
-			if (minus)
-				operand->number.integer = -operand->number.integer;
-			return result;
-		}
+		if (is_sign(reader))
+			return added(reader, operand);
 	} else {
 		operand->kind = OPERAND_NAME;	/* a label, which may follow */
 	}
@@ -134,6 +132,7 @@ static CUresult named(struct reader *reader, struct scope *scope, struct operand
 static CUresult one(struct reader *reader, struct scope *scope, struct operand *operand, int depth)
 {
 	struct reader ahead = *reader;
+	bool minus = ptx_is(reader, "-");
 	CUresult result;
 
 	if (depth > 3)
@@ -142,14 +141,14 @@ static CUresult one(struct reader *reader, struct scope *scope, struct operand *
 		return address(reader, scope, operand, depth);
 	if (ptx_is(reader, "{"))
 		return items(reader, scope, operand, "}", depth);
-	if (ptx_is(reader, "!") || ptx_is(reader, "-")) {
+	if (ptx_is(reader, "!") || minus) {
 		ptx_next(&ahead);
-		if (ahead.word.kind == WORD_NAME) {
+		if (ahead.word.kind == WORD_NAME && !ptx_is(&ahead, "WARP_SZ")) {
 			*reader = ahead;
 			operand->negated = true;
 		}
 	}
-	if (reader->word.kind != WORD_NAME) {
+	if (reader->word.kind != WORD_NAME || ptx_is(reader, "WARP_SZ")) {
 		operand->kind = OPERAND_NUMBER;
 		result = ptx_constant(reader, &operand->number);
 		if (result == CUDA_SUCCESS && operand->number.kind == CONSTANT_ADDRESS)
@@ -157,6 +156,11 @@ static CUresult one(struct reader *reader, struct scope *scope, struct operand *
 		return result;
 	}
 	result = named(reader, scope, operand);
+	/* !predicate, or of vmad -register */
+	if (result == CUDA_SUCCESS && operand->negated &&
+	    (operand->kind != OPERAND_REGISTER || (minus && depth) ||
+	     minus == (operand->symbol->type == TYPE_PRED)))
+		return ptx_wrong(reader, "a sign is wrong in front of what stands before");
 	if (result == CUDA_SUCCESS && ptx_is(reader, "|")) {
 		ptx_next(reader);
 		operand->second = arena_take(source_of(reader)->arena, sizeof(*operand->second));
@@ -184,6 +188,8 @@ CUresult operands_read(struct reader *reader, struct scope *scope, struct statem
 				 one(reader, scope, operand, 0);
 		else
 			result = one(reader, scope, operand, 0);
+		if (operand->kind == OPERAND_ADDRESS && word_is(&statement->name, "ld"))
+			ptx_take(reader, ".unified");
 		/* [barrier] 16 of st.async has no comma */
 		if (result == CUDA_SUCCESS && !ptx_is(reader, ";") &&
 		    !(operand->kind == OPERAND_ADDRESS && reader->word.kind == WORD_NUMBER)) {
