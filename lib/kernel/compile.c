@@ -111,21 +111,25 @@ static CUresult link_texts(struct module *module, const struct ptx_object *objec
 /*
  * Writes addresses into variables that begin with them, and the values that linking several texts
  * has chosen, before the program sees a variable. Without memcast-ptx.so they stay as they are.
+ * Return: CUDA_ERROR_OUT_OF_MEMORY: a later try may succeed, and then writes the values; of what
+ * does not link, launches say it
  */
-void module_addresses(struct module *module)
+CUresult module_addresses(struct module *module)
 {
 	const struct ptx_object *object;
 	const char *why;
+	CUresult result;
 
 	if (!module->image->texts_count ||
 	    (!module->image->has_addresses && module->image->texts_count == 1))
-		return;
+		return CUDA_SUCCESS;
 	object = translator_get(&why);
 	if (!object)
-		return;
+		return CUDA_SUCCESS;
 	pthread_mutex_lock(&module->code_lock);
-	link_texts(module, object);
+	result = link_texts(module, object);
 	pthread_mutex_unlock(&module->code_lock);
+	return result == CUDA_ERROR_OUT_OF_MEMORY ? result : CUDA_SUCCESS;
 }
 
 /* Finds what kernels of any context call a function by, of the module's that are unified. */

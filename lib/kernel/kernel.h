@@ -153,7 +153,7 @@ const struct ptx_kernel *module_for_windows(struct module *module,
 					    const struct ptx_kernel *kernel);
 CUresult module_unified(struct module *module, const char *name, void **function);
 void module_compile_all(struct module *module);
-void module_addresses(struct module *module);
+CUresult module_addresses(struct module *module);
 void module_code_free(struct module *module);
 void module_own_free(struct module *module);
 

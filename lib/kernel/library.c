@@ -379,8 +379,9 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library
 	result = library_module(library, NULL, &module);
 	if (result != CUDA_SUCCESS)
 		return result;
-	module_addresses(module);
-	result = module_variable(module, name, address, bytes);
+	result = module_addresses(module);
+	if (result == CUDA_SUCCESS)
+		result = module_variable(module, name, address, bytes);
 	module_put(module);
 	return result;
 }

@@ -400,8 +400,9 @@ static CUresult find_variable(CUdeviceptr *address, size_t *bytes, CUmodule hand
 		module_put(module);
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs, or no name");
 	}
-	module_addresses(module);
-	result = module_variable(module, name, address, bytes);
+	result = module_addresses(module);
+	if (result == CUDA_SUCCESS)
+		result = module_variable(module, name, address, bytes);
 	/* a program that ignores the result finds NULL, as on hardware */
 	if (result == CUDA_ERROR_NOT_FOUND && address)
 		*address = 0;

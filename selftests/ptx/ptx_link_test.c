@@ -95,6 +95,37 @@ TEST_F(ptx, links_parts)
 		EXPECT_EQ(2 * i, to[i]);
 }
 
+/*
+ * A variable has no address before the texts are linked, as a later try writes initial values; and
+ * linking needs memory for all of them.
+ */
+TEST_F(ptx, links_when_there_is_memory)
+{
+	static const char small[] = HEAD ".visible .global .align 4 .u32 a = 7;\n";
+	static const char large[] = HEAD ".visible .global .b8 large[1 << 20][1 << 19];\n";
+	CUdeviceptr address;
+	CUlibrary library;
+	CUlinkState state;
+	CUmodule linked;
+	size_t bytes;
+	void *image;
+
+	load(kernels);
+	ASSERT_OK(cuLinkCreate(0, NULL, NULL, &state));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)small, sizeof(small), "small", 0, NULL,
+				NULL));
+	ASSERT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)large, sizeof(large), "large", 0, NULL,
+				NULL));
+	ASSERT_OK(cuLinkComplete(state, &image, &bytes));
+	ASSERT_OK(cuModuleLoadData(&linked, image));
+	ASSERT_OK(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+	ASSERT_OK(cuLinkDestroy(state));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuModuleGetGlobal(&address, NULL, linked, "a"));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY, cuLibraryGetGlobal(&address, NULL, library, "a"));
+	ASSERT_OK(cuLibraryUnload(library));
+	ASSERT_OK(cuModuleUnload(linked));
+}
+
 /* The second device's module is linked when the program and the first device have changed it. */
 TEST_F(ptx, links_managed_variables)
 {
