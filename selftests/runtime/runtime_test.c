@@ -268,6 +268,9 @@ TEST_F(runtime, properties)
 	EXPECT_RT(cudaErrorInvalidValue, cudaChooseDevice(&value, NULL));
 }
 
+/* NVIDIA's header calls the functions of shared memory's banks deprecated; programs call them. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 TEST_F(runtime, flags_and_limits)
 {
 	enum cudaSharedMemConfig banks;
