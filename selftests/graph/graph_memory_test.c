@@ -227,6 +227,49 @@ TEST_F(stream, memory_for_other_devices)
 	EXPECT_OK(cuGraphDestroy(graph));
 }
 
+/* Captured memory is where its pool is, for the devices that had access to the pool then. */
+TEST_F(stream, captured_memory_of_pools)
+{
+	CUmemPoolProps props = of_device(0, 0).poolProps;
+	CUmemAccessDesc access = { { CU_MEM_LOCATION_TYPE_DEVICE, 1 }, READWRITE };
+	CUdeviceptr shared, own, far, current, none = 77;
+	CUmemoryPool pool, other, host;
+	CUcontext context;
+	CUgraph graph;
+	int device = -1;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &props));
+	props.location.id = 1;
+	ASSERT_OK(cuMemPoolCreate(&other, &props));
+	props.location = (CUmemLocation) { CU_MEM_LOCATION_TYPE_HOST, 0 };
+	ASSERT_OK(cuMemPoolCreate(&host, &props));
+	ASSERT_OK(cuMemPoolSetAccess(pool, &access, 1));
+	ASSERT_OK(cuDeviceSetMemPool(0, pool));
+	ASSERT_OK(cuStreamBeginCapture(self->first, CU_STREAM_CAPTURE_MODE_RELAXED));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&shared, 4096, pool, self->first));
+	ASSERT_OK(cuMemAllocAsync(&current, 4096, self->first));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&far, 4096, other, self->first));
+	access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+	ASSERT_OK(cuMemPoolSetAccess(pool, &access, 1));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&own, 4096, pool, self->first));
+	EXPECT_REFUSED(cuMemAllocFromPoolAsync(&none, 4096, host, self->first));
+	EXPECT_EQ(77, none);
+	ASSERT_OK(cuStreamEndCapture(self->first, &graph));
+	EXPECT_EQ(4, nodes_of(graph));
+	launch_and_wait(instance_of(graph), self->first);
+
+	EXPECT_OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, far));
+	EXPECT_EQ(1, device);
+	EXPECT_REASON(cuMemsetD32(far, 1, 1), "device # cannot write # bytes at #: unmapped");
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 1));
+	ASSERT_OK(cuCtxPushCurrent(context));
+	EXPECT_OK(cuMemsetD32(shared, 1, 1));
+	EXPECT_OK(cuMemsetD32(current, 1, 1));
+	EXPECT_OK(cuMemsetD32(far, 1, 1));
+	EXPECT_REASON(cuMemsetD32(own, 1, 1), "device # cannot write # bytes at #: unmapped");
+	ASSERT_OK(cuCtxPopCurrent(NULL));
+}
+
 /* ---- user objects ---- */
 
 static void count_destroyed(void *data)

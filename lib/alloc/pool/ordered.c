@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "stream/capture.h"
+#include "device/device.h"
 #include "alloc/alloc.h"
 #include "base/ioctl.h"
 #include "pool.h"
@@ -35,6 +36,9 @@ CUresult pool_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *ad
 	return result;
 }
 
+typedef CUresult allocate_function(struct stream *stream, CUdeviceptr *address, size_t bytes,
+				   uint32_t heap);
+
 /* If memory is short, waits for the stream, whose work may free some, and tries again. */
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
 			    uint32_t heap)
@@ -50,38 +54,73 @@ static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t 
 	return result == CUDA_SUCCESS ? pool_alloc(heap, bytes, 0, address) : result;
 }
 
-/*
- * Adds an alloc node to a capture. All alloc nodes have their memory in one place, whatever the
- * pool.
- */
-static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_t bytes)
+/* Finds which devices have access to a pool beside its own. @desc: output, to be freed */
+static CUresult pool_access(const struct memcast_heap_info *pool, CUmemAccessDesc **desc,
+			    size_t *count)
 {
+	struct memcast_heap_info info = { .heap = pool->heap };
+	struct memcast_system_info system = {};
+	CUresult result = system_info(&system);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	*desc = calloc(system.out_devices + 1, sizeof(**desc));
+	if (!*desc)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a node");
+	for (; info.device < system.out_devices && result == CUDA_SUCCESS; info.device++) {
+		result = device_ioctl(MEMCAST_HEAP_INFO, &info);
+		if (info.device != pool->out_location_id && info.out_access)
+			(*desc)[(*count)++] = (CUmemAccessDesc) {
+				{ CU_MEM_LOCATION_TYPE_DEVICE, info.device },
+				(CUmemAccess_flags)info.out_access,
+			};
+	}
+	return result;
+}
+
+/*
+ * Adds an alloc node to a capture: its memory is where the pool's is, for the devices that may
+ * access the pool now, but it counts as memory of graphs.
+ */
+static CUresult capture_alloc(struct stream *stream, CUdeviceptr *address, size_t bytes,
+			      uint32_t heap)
+{
+	struct memcast_heap_info pool = {};
+	CUresult result = own_pool_info((CUmemoryPool)(uintptr_t)heap, &pool);
+	CUmemAccessDesc *desc = NULL;
 	CUgraphNodeParams params = {
 		.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
 		.alloc = {
 			.poolProps = {
 				.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-				.location = { CU_MEM_LOCATION_TYPE_DEVICE, stream->set->device },
+				.location = { (CUmemLocationType)pool.out_location,
+					      pool.out_location_id },
 			},
 			.bytesize = bytes,
 		},
 	};
-	CUresult result = capture_node(stream, &params);
 
 	if (result == CUDA_SUCCESS)
+		result = pool_access(&pool, &desc, &params.alloc.accessDescCount);
+	params.alloc.accessDescs = desc;
+	if (result == CUDA_SUCCESS)
+		result = capture_node(stream, &params);
+	if (result == CUDA_SUCCESS)
 		*address = params.alloc.dptr;
+	free(desc);
 	return result;
 }
 
 /* A pool that ceased to be the current one may have been destroyed meanwhile. */
-static CUresult allocate_from_current(struct stream *stream, CUdeviceptr *address, size_t bytes)
+static CUresult allocate_from_current(struct stream *stream, CUdeviceptr *address, size_t bytes,
+				      allocate_function *allocate)
 {
 	CUresult result;
 	uint32_t heap;
 
 	do {
 		heap = pool_current(stream->set->device);
-		result = allocate_in(stream, address, bytes, heap);
+		result = allocate(stream, address, bytes, heap);
 	} while (result == CUDA_ERROR_INVALID_VALUE && heap != pool_current(stream->set->device));
 	return result;
 }
@@ -105,7 +144,8 @@ static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmem
 		return result;
 	}
 	if (stream_captured(stream)) {
-		result = capture_alloc(stream, address, bytes);
+		result = pool ? capture_alloc(stream, address, bytes, info.heap) :
+				allocate_from_current(stream, address, bytes, capture_alloc);
 		stream_put(stream);
 		return result;
 	}
@@ -119,7 +159,7 @@ static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmem
 		*address = 0;
 	if (result == CUDA_SUCCESS && bytes)
 		result = pool ? allocate_in(stream, address, bytes, info.heap) :
-				allocate_from_current(stream, address, bytes);
+				allocate_from_current(stream, address, bytes, allocate_in);
 	stream_put(stream);
 	return result;
 }

@@ -64,8 +64,11 @@ static CUresult add_node(struct stream *stream, CUgraphNodeParams *params)
 {
 	struct branch *branch;
 	struct node *node;
-	CUresult result = node_new(&node, params);
+	CUresult result = params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? memory_check(params) :
+									 CUDA_SUCCESS;
 
+	if (result == CUDA_SUCCESS)
+		result = node_new(&node, params);
 	if (result != CUDA_SUCCESS)
 		return result;
 	graphs_lock();
