@@ -3919,9 +3919,10 @@ CUresult CUDAAPI cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream);
 /**
  * cuGraphExecUpdate() - give an instance the parameters of another graph
  * @hGraphExec: launches that are under way keep theirs
- * @hGraph: with as many nodes, added in the same order, with the same types and edges.
- *	A fill of one row stays one, a copy stays between the same memory types, words
- *	keep their operations.
+ * @hGraph: with as many nodes of the same types, and the same edges. Nodes that no other
+ *	depends on are paired in the order in which they were added, then those that a pair
+ *	depends on, in the order in which these edges were added. A fill of one row stays one,
+ *	a copy stays between the same memory types, words keep their operations.
  * @resultInfo: output, or NULL
  *
  * Errors: CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE (@resultInfo says why; nothing is

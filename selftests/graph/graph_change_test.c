@@ -155,7 +155,7 @@ TEST_F(stream, changes_are_for_later_launches)
 TEST_F(stream, updates_that_do_not_fit)
 {
 	CUgraph graph = graph_new(), other;
-	CUgraphNode set = add_words(graph, NULL, AT(0), 1), node;
+	CUgraphNode set = add_words(graph, NULL, AT(0), 1);
 	CUDA_MEMSET_NODE_PARAMS rows = { .dst = AT(0), .pitch = 64, .value = 8, .elementSize = 4,
 					 .width = 4, .height = 2 };
 	CUgraphExecUpdateResultInfo info;
@@ -184,11 +184,6 @@ TEST_F(stream, updates_that_do_not_fit)
 	ASSERT_OK(cuGraphAddMemsetNode(&set, other, NULL, 0, &rows, NULL));
 	add_copy(other, set, AT(8), AT(0));
 	NO_UPDATE(PARAMETERS_CHANGED, true);
-	/* the nodes are the same, but not in the order in which they were added */
-	node = add_copy(other, NULL, AT(8), AT(0));
-	set = add_words(other, NULL, AT(0), 8);
-	ASSERT_OK(cuGraphAddDependencies(other, &set, &node, NULL, 1));
-	NO_UPDATE(NODE_TYPE_CHANGED, true);
 	info.result = 77;
 	EXPECT_REASON(cuGraphExecUpdate(instance, NULL, &info), "# is not a graph, or destroyed");
 	EXPECT_EQ(0, (int)info.result);
@@ -198,6 +193,103 @@ TEST_F(stream, updates_that_do_not_fit)
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphDestroy(graph));
 	EXPECT_OK(cuGraphDestroy(other));
+}
+
+/* Adds two fills, the first one last if that is to be so, and a copy of the first behind both. */
+#define add_three(graph, reversed, value)	add_three_(_metadata, graph, AT(0), reversed, value)
+static CUgraphNode add_three_(struct __test_metadata *_metadata, CUgraph graph, CUdeviceptr at,
+			      bool reversed, uint32_t value)
+{
+	CUDA_MEMCPY3D copy = bytes_from(at + 64, at, 16);
+	CUgraphNode sets[2], last;
+
+	for (int i = 0; i < 2; i++) {
+		int set = i ^ reversed;
+
+		sets[set] = add_words(graph, NULL, at + 32 * set, value + set);
+	}
+	ASSERT_OK(cuGraphAddMemcpyNode(&last, graph, sets, 2, &copy, NULL));
+	return sets[0];
+}
+
+#define EXPECT_THREE(value)				\
+({							\
+	launch_and_wait(instance, self->first);		\
+	EXPECT_EQ((value), self->at[0]);		\
+	EXPECT_EQ((value) + 1, self->at[8]);		\
+	EXPECT_EQ((value), self->at[16]);		\
+})
+
+/* Nodes are paired by their edges, not by the order in which they were added. */
+TEST_F(stream, updates_in_another_order)
+{
+	CUgraph graph = graph_new(), other = graph_new();
+	CUgraphNode first = add_three(graph, false, 10), child;
+	CUDA_MEMSET_NODE_PARAMS params = words(AT(0), 30, 4);
+	CUgraphExec instance = instance_of(graph);
+
+	add_three(other, true, 20);
+	ASSERT_OK(cuGraphExecUpdate(instance, other, NULL));
+	EXPECT_THREE(20);
+	ASSERT_OK(cuGraphExecMemsetNodeSetParams(instance, first, &params, NULL));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(30, self->at[0]);
+	EXPECT_EQ(21, self->at[8]);
+	EXPECT_EQ(30, self->at[16]);
+	ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+	EXPECT_THREE(10);
+	ASSERT_OK(cuGraphExecDestroy(instance));
+
+	/* those of child graphs, too */
+	first = add_three(other, false, 10);
+	graph = graph_new();
+	ASSERT_OK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, other));
+	instance = instance_of(graph);
+	other = graph_new();
+	add_three(other, false, 20);
+	add_three(other, true, 40);
+	ASSERT_OK(cuGraphExecChildGraphNodeSetParams(instance, child, other));
+	EXPECT_THREE(40);
+	graph = graph_new();
+	other = graph_new();
+	add_three(other, true, 50);
+	add_three(other, true, 60);
+	ASSERT_OK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, other));
+	ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+	EXPECT_THREE(60);
+}
+
+/* Nor are nodes of a conditional node's graph, whose condition is always true here. */
+TEST_F(stream, conditional_updates_in_another_order)
+{
+	CUgraphNodeParams params;
+	CUgraphNode node, first;
+	CUgraphExec instance = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		CUgraph graph = graph_new();
+
+		params = (CUgraphNodeParams) {
+			.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+			.conditional = { .type = CU_GRAPH_COND_TYPE_IF, .size = 1 },
+		};
+		ASSERT_OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, NULL,
+							 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+		ASSERT_OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+		node = add_three(params.conditional.phGraph_out[0], i, 10 + 10 * i);
+		if (i) {
+			ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+		} else {
+			instance = instance_of(graph);
+			first = node;
+		}
+		EXPECT_THREE(10 + 10 * i);
+	}
+	ASSERT_OK(cuGraphNodeSetEnabled(instance, first, 0));
+	self->at[0] = self->at[8] = 0;
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(0, self->at[0]);
+	EXPECT_EQ(21, self->at[8]);
 }
 
 TEST_F(stream, nodes_of_instances_that_stay)

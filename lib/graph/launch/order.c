@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finds which step comes after which, and an order in which all can be done. All but
- * plan_resolve() need graphs_lock.
+ * Finds which step comes after which, an order in which all can be done, and one in which steps of
+ * like graphs are paired. All but plan_resolve() need graphs_lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +133,68 @@ CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cy
 	free(left);
 	return *cycle == NO_STEP ? CUDA_SUCCESS :
 		fail(CUDA_ERROR_INVALID_VALUE, "the edges form a cycle");
+}
+
+struct walk {
+	struct plan *plan;
+	uint32_t count;
+	bool *seen;			/* for each step */
+	struct visit {
+		const struct node *node;
+		size_t at;		/* how many of its edges were followed */
+	} *stack;
+};
+
+static void walk_graph(struct walk *walk, const struct graph *graph, struct visit *stack);
+
+/* Puts a node into the walk behind all that it depends on. @stack: room for all nodes left */
+static void walk_to(struct walk *walk, const struct node *node, struct visit *stack)
+{
+	struct visit *top = stack;
+
+	*top = (struct visit) { .node = node };
+	while (top >= stack) {
+		node = top->node;
+		if (top->at < node->from.count) {
+			node = node->from.at[top->at++];
+			if (!walk->seen[node->first])
+				*++top = (struct visit) { .node = node };
+			walk->seen[node->first] = true;
+			continue;
+		}
+		walk->plan->walk[walk->count++] = node->first;
+		if (node->child) {
+			walk_graph(walk, node->child, top + 1);
+			walk->plan->walk[walk->count++] = node->last;
+		}
+		top--;
+	}
+}
+
+static void walk_graph(struct walk *walk, const struct graph *graph, struct visit *stack)
+{
+	for (const struct node *node = graph->first; node; node = node->next)
+		if (!node->to.count)
+			walk_to(walk, node, stack);
+}
+
+/*
+ * Walks from each node that no other depends on along its edges, in the order in which these were
+ * added. NVIDIA's driver pairs the nodes of two graphs so: programs may add nodes in another order.
+ * The graph has no cycle.
+ */
+CUresult plan_walk(struct plan *plan, const struct graph *graph)
+{
+	struct walk walk = { .plan = plan };
+
+	walk.seen = calloc(plan->count + 1, sizeof(*walk.seen));
+	walk.stack = calloc(plan->count + 1, sizeof(*walk.stack));
+	if (walk.seen && walk.stack)
+		walk_graph(&walk, graph, walk.stack);
+	free(walk.seen);
+	free(walk.stack);
+	return walk.seen && walk.stack ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a graph");
 }
 
 /* A step that records an event, or waits for it */

@@ -14,12 +14,13 @@ static struct plan *plan_alloc(uint32_t count)
 	plan->references = 1;
 	plan->steps = calloc(count + 1, sizeof(*plan->steps));
 	plan->order = calloc(count + 1, sizeof(*plan->order));
+	plan->walk = calloc(count + 1, sizeof(*plan->walk));
 	plan->by_node = calloc(count + 1, sizeof(*plan->by_node));
 	if (plan->steps)
 		plan->count = count;
 	for (uint32_t i = 0; i < plan->count; i++)
 		plan->steps[i].params.type = CU_GRAPH_NODE_TYPE_EMPTY;
-	if (plan->steps && plan->order && plan->by_node)
+	if (plan->steps && plan->order && plan->walk && plan->by_node)
 		return plan;
 	plan_put(plan);
 	return NULL;
@@ -42,6 +43,7 @@ void plan_put(struct plan *plan)
 	free(plan->steps);
 	free(plan->after);
 	free(plan->order);
+	free(plan->walk);
 	free(plan->by_node);
 	free(plan);
 }
@@ -175,6 +177,8 @@ CUresult plan_new(const struct graph *graph, struct plan **out, CUgraphNode *err
 		if (cycle != NO_STEP)
 			*error = plan->steps[cycle].node;
 	}
+	if (result == CUDA_SUCCESS)
+		result = plan_walk(plan, graph);
 	if (result != CUDA_SUCCESS) {
 		plan_put(plan);
 		return result;
@@ -211,6 +215,7 @@ CUresult plan_copy(const struct plan *plan, struct plan **out)
 	}
 	memcpy(copy->after, plan->after, count_after(plan) * sizeof(*copy->after));
 	memcpy(copy->order, plan->order, plan->count * sizeof(*copy->order));
+	memcpy(copy->walk, plan->walk, plan->count * sizeof(*copy->walk));
 	memcpy(copy->by_node, plan->by_node, plan->by_node_count * sizeof(*copy->by_node));
 	copy->by_node_count = plan->by_node_count;
 	copy->events = plan->events;

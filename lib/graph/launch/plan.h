@@ -39,6 +39,7 @@ struct plan {
 	struct step *steps;
 	uint32_t *after;
 	uint32_t *order;		/* numbers of steps: each after all that it comes after */
+	uint32_t *walk;			/* numbers of steps: in this order those of like graphs pair */
 	struct by_node {
 		CUgraphNode node;
 		uint32_t step;
@@ -66,6 +67,7 @@ void step_free(struct step *step);
 
 /* order.c */
 CUresult plan_number(const struct graph *graph, uint32_t *count);
+CUresult plan_walk(struct plan *plan, const struct graph *graph);
 CUresult plan_connect(struct plan *plan, const struct graph *graph, uint32_t *cycle);
 void *plan_room(const struct plan *plan);
 void plan_resolve(struct plan *plan, void *room);

@@ -139,24 +139,37 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode node, unsigned 
 			  instance, node, enabled);
 }
 
-/* Do the same steps come after a step in both plans? @first: the step that is 0 in the new plan */
-static bool same_edges(const struct plan *plan, uint32_t first, const struct plan *new,
-		       uint32_t number, uint32_t *marks)
+/* Some steps of a plan, which are to be replaced */
+struct part {
+	const struct plan *plan;
+	uint32_t first, count;
+	const uint32_t *walk;		/* their numbers, in the order of the plan's walk */
+};
+
+/* For each step of a part its number in the new plan; and room for same_edges() */
+struct pairs {
+	uint32_t *at, *marks;
+};
+
+/* Do the same steps come after a step and its pair? */
+static bool same_edges(const struct part *part, uint32_t number, const struct plan *new,
+		       const struct pairs *pairs)
 {
-	const struct step *one = &plan->steps[first + number], *other = &new->steps[number];
+	const struct step *one = &part->plan->steps[part->first + number];
+	const struct step *other = &new->steps[pairs->at[number]];
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < one->after_count; i++) {
-		uint32_t to = plan->after[one->after + i] - first;
+		uint32_t to = part->plan->after[one->after + i] - part->first;
 
 		/* not the second step of a child node around these */
-		if (to < new->count) {
-			marks[to] = number + 1;
+		if (to < part->count) {
+			pairs->marks[pairs->at[to]] = number + 1;
 			count++;
 		}
 	}
 	for (uint32_t i = 0; i < other->after_count; i++)
-		if (marks[new->after[other->after + i]] != number + 1)
+		if (pairs->marks[new->after[other->after + i]] != number + 1)
 			return false;
 	return count == other->after_count;
 }
@@ -168,46 +181,64 @@ struct difference {
 
 static struct difference compare_whole(const struct plan *plan, const struct plan *new);
 
-/* Return: the first difference that keeps a new plan from replacing some steps, or none */
-static struct difference instance_compare(const struct plan *plan, uint32_t first, uint32_t count,
-					  const struct plan *new, uint32_t *marks)
+static struct difference compare_steps(const struct step *step, const struct step *new)
 {
+	struct difference difference = { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
+
+	if (params_may_replace(&step->params, &new->params))
+		return (struct difference) {
+			CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->node };
+	for (uint32_t i = 0; i < bodies_count(&step->params) &&
+	     difference.result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
+		difference = compare_whole(step->bodies[i], new->bodies[i]);
+	return difference;
+}
+
+/* Return: the first difference that keeps a new plan from replacing some steps, or none */
+static struct difference part_compare(const struct part *part, const struct plan *new,
+				      const struct pairs *pairs)
+{
+	struct difference difference = { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
+	const struct step *steps = &part->plan->steps[part->first];
+	uint32_t count = part->count;
+
 	if (new->count != count)
 		return (struct difference) { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL };
 	for (uint32_t i = 0; i < count; i++)
-		if (plan->steps[first + i].params.type != new->steps[i].params.type)
-			return (struct difference) {
-				CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, new->steps[i].node };
+		pairs->at[part->walk[i] - part->first] = new->walk[i];
 	for (uint32_t i = 0; i < count; i++)
-		if (plan->steps[first + i].inner != new->steps[i].inner ||
-		    !same_edges(plan, first, new, i, marks))
+		if (steps[i].inner != new->steps[pairs->at[i]].inner ||
+		    !same_edges(part, i, new, pairs))
 			return (struct difference) {
-				CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, new->steps[i].node };
-	for (uint32_t i = 0; i < count; i++) {
-		const struct step *step = &plan->steps[first + i];
-
-		if (params_may_replace(&step->params, &new->steps[i].params))
+				CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+				new->steps[pairs->at[i]].node };
+	for (uint32_t i = 0; i < count; i++)
+		if (steps[i].params.type != new->steps[pairs->at[i]].params.type)
 			return (struct difference) {
-				CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->steps[i].node };
-		for (uint32_t k = 0; k < bodies_count(&step->params); k++) {
-			struct difference inner = compare_whole(step->bodies[k],
-								new->steps[i].bodies[k]);
+				CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+				new->steps[pairs->at[i]].node };
+	for (uint32_t i = 0; i < count && difference.result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
+		difference = compare_steps(&steps[i], &new->steps[pairs->at[i]]);
+	return difference;
+}
 
-			if (inner.result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
-				return inner;
-		}
-	}
-	return (struct difference) { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
+static bool pairs_new(struct pairs *pairs, uint32_t count)
+{
+	pairs->at = calloc(2 * ((size_t)count + 1), sizeof(*pairs->at));
+	if (pairs->at)
+		pairs->marks = pairs->at + count + 1;
+	return pairs->at;
 }
 
 static struct difference compare_whole(const struct plan *plan, const struct plan *new)
 {
-	uint32_t *marks = calloc(plan->count + 1, sizeof(*marks));
+	const struct part part = { plan, 0, plan->count, plan->walk };
 	struct difference difference = { CU_GRAPH_EXEC_UPDATE_ERROR, NULL };
+	struct pairs pairs;
 
-	if (marks)
-		difference = instance_compare(plan, 0, plan->count, new, marks);
-	free(marks);
+	if (pairs_new(&pairs, plan->count))
+		difference = part_compare(&part, new, &pairs);
+	free(pairs.at);
 	return difference;
 }
 
@@ -260,7 +291,7 @@ static void exchange_bodies(struct step *step, struct step *with)
 
 		exchange_kept(to, from);
 		for (uint32_t k = 0; k < to->count; k++)
-			exchange(&to->steps[k], &from->steps[k]);
+			exchange(&to->steps[to->walk[k]], &from->steps[from->walk[k]]);
 	}
 }
 
@@ -270,6 +301,16 @@ static bool is_step_of(const struct plan *plan, const struct step *step)
 	return (uintptr_t)step - (uintptr_t)plan->steps < plan->count * sizeof(*step);
 }
 
+/* Finds the steps inside of a child node's two; they are one behind the other in the walk, too. */
+static struct part part_inside(const struct plan *plan, const struct step *child)
+{
+	uint32_t number = child - plan->steps, at = 0;
+
+	while (plan->walk[at] != number)
+		at++;
+	return (struct part) { plan, number + 1, child->inner, &plan->walk[at + 1] };
+}
+
 /*
  * With the instance's lock held: puts a new plan in the place of some steps, or of all. @child:
  * the node whose graph is replaced, or NULL
@@ -277,10 +318,10 @@ static bool is_step_of(const struct plan *plan, const struct step *step)
 static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan *new,
 		       struct difference *difference)
 {
-	uint32_t first = 0, count = instance->plan->count;
+	struct part part = { instance->plan, 0, instance->plan->count, instance->plan->walk };
 	struct step *step;
 	struct plan *plan;
-	uint32_t *marks;
+	struct pairs pairs;
 	void *room;
 	CUresult result = CUDA_SUCCESS;
 
@@ -293,17 +334,15 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 				      "child graphs in those of conditional nodes stay as they are");
 		if (result != CUDA_SUCCESS)
 			return result;
-		first = step - instance->plan->steps + 1;
-		count = step->inner;
+		part = part_inside(instance->plan, step);
 	}
-	marks = calloc(instance->plan->count + 1, sizeof(*marks));
 	room = plan_room(instance->plan);
-	if (!marks || !room) {
-		free(marks);
+	if (!pairs_new(&pairs, part.count) || !room) {
+		free(pairs.at);
 		free(room);
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
 	}
-	*difference = instance_compare(instance->plan, first, count, new, marks);
+	*difference = part_compare(&part, new, &pairs);
 	if (difference->result == CU_GRAPH_EXEC_UPDATE_ERROR)
 		result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a change");
 	else if (difference->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
@@ -311,17 +350,17 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 	else
 		result = own_plan(instance, &plan);
 	if (result == CUDA_SUCCESS) {
-		for (uint32_t i = 0; i < count; i++)
-			exchange(&plan->steps[first + i], &new->steps[i]);
+		for (uint32_t i = 0; i < part.count; i++)
+			exchange(&plan->steps[part.first + i], &new->steps[pairs.at[i]]);
 		if (child)
-			exchange_objects(&plan->steps[first - 1].objects, &new->objects);
+			exchange_objects(&plan->steps[part.first - 1].objects, &new->objects);
 		else
 			exchange_kept(plan, new);
 		if (plan->events)
 			plan_resolve(plan, room);
 		give_plan(instance, plan);
 	}
-	free(marks);
+	free(pairs.at);
 	free(room);
 	return result;
 }
