@@ -128,7 +128,8 @@ CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *
 CUresult node_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
 		  const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params);
 CUresult node_get(CUgraphNode node, CUgraphNodeType type, CUgraphNodeParams *params);
-CUresult node_set(CUgraphNode node, CUgraphNodeParams *params);
+CUresult node_set(CUgraphNode node, const CUgraphNodeParams *params);
+bool node_can_be_set(CUgraphNodeType type);
 
 /* edge.c */
 CUresult edge_add(struct node *from, struct node *to);

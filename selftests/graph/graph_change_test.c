@@ -494,6 +494,39 @@ TEST_F(stream, bad_nodes)
 	EXPECT_OK(cuGraphDestroy(other));
 }
 
+/* Calls write only outputs to the parameters: a program that uses them again gets no old context. */
+TEST_F(stream, parameters_stay_the_caller_s)
+{
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_MEMSET,
+		.memset = { .dst = AT(0), .value = 1, .elementSize = 4, .width = 4, .height = 1 },
+	}, before = params;
+	CUgraph graph = graph_new();
+	CUgraphExec instance;
+	CUgraphNode node;
+
+#define EXPECT_SAME	EXPECT_EQ(0, memcmp(&before, &params, sizeof(params)))
+	ASSERT_OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+	EXPECT_SAME;
+	ASSERT_OK(cuGraphNodeSetParams(node, &params));
+	EXPECT_SAME;
+	instance = instance_of(graph);
+	ASSERT_OK(cuGraphExecNodeSetParams(instance, node, &params));
+	EXPECT_SAME;
+	before.memset.dst = params.memset.dst = 0;
+	EXPECT_REASON(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), "the destination #");
+	EXPECT_SAME;
+	params = (CUgraphNodeParams) {
+		.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+		.conditional = { .type = CU_GRAPH_COND_TYPE_IF, .size = 1 },
+	};
+	ASSERT_OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, NULL, 0, 0));
+	before = params;
+	ASSERT_OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+	before.conditional.phGraph_out = params.conditional.phGraph_out;
+	EXPECT_SAME;
+}
+
 /* A node with more graphs than there can be is refused, and leaves none behind. */
 TEST_F(stream, too_many_graphs)
 {

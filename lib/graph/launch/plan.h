@@ -91,7 +91,8 @@ CUresult instantiate_with(CUgraphExec *instance, CUgraph graph,
 			  CUDA_GRAPH_INSTANTIATE_PARAMS *params, CUstream upload);
 
 /* update.c */
-CUresult instance_set_node(CUgraphExec instance, CUgraphNode node, CUgraphNodeParams *params);
+CUresult instance_set_node(CUgraphExec instance, CUgraphNode node,
+			   const CUgraphNodeParams *params);
 
 /* launch.c */
 struct launch {

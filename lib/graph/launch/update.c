@@ -30,13 +30,6 @@ static CUresult step_of(const struct plan *plan, CUgraphNode node, struct step *
 		     (void *)node);
 }
 
-static bool instance_can_be_set(CUgraphNodeType type)
-{
-	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
-	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE &&
-	       type != CU_GRAPH_NODE_TYPE_CONDITIONAL;
-}
-
 /* With the instance's lock held */
 static CUresult set_step(struct instance *instance, CUgraphNode node,
 			 const CUgraphNodeParams *params)
@@ -48,7 +41,7 @@ static CUresult set_step(struct instance *instance, CUgraphNode node,
 
 	if (result == CUDA_SUCCESS)
 		result = params_may_replace(&step->params, params);
-	if (result == CUDA_SUCCESS && !instance_can_be_set(params->type))
+	if (result == CUDA_SUCCESS && !node_can_be_set(params->type))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
 	if (result == CUDA_SUCCESS)
@@ -70,20 +63,22 @@ static CUresult set_step(struct instance *instance, CUgraphNode node,
 	return result;
 }
 
-CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams *params)
+CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, const CUgraphNodeParams *params)
 {
+	CUgraphNodeParams checked;
 	struct instance *instance;
 	CUresult result;
 
 	if (!params)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = params_check(params);
+	checked = *params;
+	result = params_check(&checked);
 	if (result == CUDA_SUCCESS)
 		result = instance_get(handle, &instance);
 	if (result != CUDA_SUCCESS)
 		return result;
 	pthread_mutex_lock(&instance->lock);
-	result = set_step(instance, node, params);
+	result = set_step(instance, node, &checked);
 	pthread_mutex_unlock(&instance->lock);
 	instance_put(instance);
 	return result;

@@ -180,18 +180,21 @@ CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *
 	return result;
 }
 
+/* The caller's parameters stay, but for two outputs: a check fills in the current context. */
 CUresult node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
 		  const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
 {
+	CUgraphNodeParams checked;
 	struct graph *graph;
 	struct node *node;
 	CUresult result;
 
 	if (!handle || !graph_handle || !params)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = params_check(params);
+	checked = *params;
+	result = params_check(&checked);
 	if (result == CUDA_SUCCESS)
-		result = node_new(&node, params);
+		result = node_new(&node, &checked);
 	if (result != CUDA_SUCCESS)
 		return result;
 	graphs_lock();
@@ -245,24 +248,25 @@ CUresult node_get(CUgraphNode handle, CUgraphNodeType type, CUgraphNodeParams *p
 	return result;
 }
 
-static bool node_can_be_set(CUgraphNodeType type)
+bool node_can_be_set(CUgraphNodeType type)
 {
 	return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH &&
 	       type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && type != CU_GRAPH_NODE_TYPE_MEM_FREE &&
 	       type != CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
+CUresult node_set(CUgraphNode handle, const CUgraphNodeParams *params)
 {
-	CUgraphNodeParams copy;
+	CUgraphNodeParams checked, copy;
 	struct node *node;
 	CUresult result;
 
 	if (!params)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	result = params_check(params);
+	checked = *params;
+	result = params_check(&checked);
 	if (result == CUDA_SUCCESS)
-		result = params_copy(&copy, params);
+		result = params_copy(&copy, &checked);
 	if (result != CUDA_SUCCESS)
 		return result;
 	graphs_lock();
@@ -274,7 +278,7 @@ CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
 	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-		result = kernel_node_keep(&copy, params, &node->params);
+		result = kernel_node_keep(&copy, &checked, &node->params);
 	if (result == CUDA_SUCCESS) {
 		CUgraphNodeParams before = node->params;
 
