@@ -106,10 +106,7 @@ static void fail_of(struct stream *stream)
 
 static CUresult refuse(struct stream *stream)
 {
-	graphs_lock();
-	if (stream->branch)
-		stream->branch->capture->failed = true;
-	graphs_unlock();
+	fail_of(stream);
 	return fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
 		    "the stream is being captured, and this cannot be");
 }
