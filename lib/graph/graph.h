@@ -147,6 +147,7 @@ CUresult params_check(CUgraphNodeParams *params);
 CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
 void params_free(CUgraphNodeParams *params);
 CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new);
+void params_types(CUDA_MEMCPY3D *copy);
 CUresult params_device(CUcontext context, uint32_t *device);
 struct memcast_fill fill_of(const CUDA_MEMSET_NODE_PARAMS_v2 *params);
 

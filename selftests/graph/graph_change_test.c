@@ -333,6 +333,46 @@ TEST_F(stream, nodes_of_instances_that_stay)
 	EXPECT_EQ(2, self->at[32]);
 }
 
+/* A capture leaves the memory types to the addresses: a copy may name the same ones later. */
+TEST_F(stream, memory_types_of_addresses)
+{
+	static uint32_t host[2][4] = { { 1 }, { 2 } };
+	CUDA_MEMCPY3D params = bytes_from(AT(8), AT(0), 16);
+	CUgraphExec instance;
+	CUgraphNode nodes[3];
+	size_t count = 3;
+	CUgraph graph;
+	void *pinned;
+
+	ASSERT_OK(cuMemHostAlloc(&pinned, 16, 0));
+	memset(pinned, 0, 16);
+	ASSERT_OK(cuStreamBeginCapture(self->first, CU_STREAM_CAPTURE_MODE_RELAXED));
+	ASSERT_OK(cuMemcpyAsync(ADDRESS(pinned), ADDRESS(host[0]), 16, self->first));
+	ASSERT_OK(cuMemcpyAsync(AT(8), AT(0), 16, self->first));
+	ASSERT_OK(cuStreamEndCapture(self->first, &graph));
+	ASSERT_OK(cuGraphGetNodes(graph, nodes, &count));
+	ASSERT_EQ(2, count);
+	instance = instance_of(graph);
+	EXPECT_OK(cuGraphExecMemcpyNodeSetParams(instance, nodes[1], &params, NULL));
+	params.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+	EXPECT_OK(cuGraphExecMemcpyNodeSetParams(instance, nodes[1], &params, NULL));
+	params.srcDevice = ADDRESS(host[1]);
+	EXPECT_REASON(cuGraphExecMemcpyNodeSetParams(instance, nodes[1], &params, NULL),
+		      "a memory type cannot change");
+	EXPECT_REASON(cuGraphExecMemcpyNodeSetParams(instance, nodes[0], &params, NULL),
+		      "a memory type cannot change");
+	params.srcMemoryType = params.dstMemoryType = CU_MEMORYTYPE_HOST;
+	params.srcHost = host[1];
+	params.dstHost = pinned;
+	EXPECT_OK(cuGraphExecMemcpyNodeSetParams(instance, nodes[0], &params, NULL));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(2, *(uint32_t *)pinned);
+	/* the graph's node has what the capture gave it */
+	ASSERT_OK(cuGraphMemcpyNodeGetParams(nodes[0], &params));
+	EXPECT_EQ((int)CU_MEMORYTYPE_UNIFIED, (int)params.srcMemoryType);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+}
+
 /* Graphs, their clones and the instances of each are destroyed in any order. */
 TEST_F(stream, clones_outlive_and_are_outlived)
 {

@@ -36,6 +36,7 @@ static CUresult fill_work(struct step *step)
 	switch (params->type) {
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 		result = layers_of(&step->layers, &params->memcpy.copyParams);
+		params_types(&params->memcpy.copyParams);
 		return result == CUDA_SUCCESS ?
 			params_device(params->memcpy.copyCtx, &step->layers.copy.device) : result;
 	case CU_GRAPH_NODE_TYPE_MEMSET:

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc/alloc.h"
+#include "base/ioctl.h"
 #include "context/context.h"
 #include "graph/graph.h"
 #include "launch/node.h"
@@ -220,6 +222,51 @@ static CUresult may_replace_memops(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *now,
 	return CUDA_SUCCESS;
 }
 
+/* What the address says of a side of a copy that leaves its type to it */
+static CUmemorytype type_at(CUmemorytype type, CUdeviceptr address)
+{
+	struct memcast_address_info info = { .address = address };
+
+	if (type != CU_MEMORYTYPE_UNIFIED)
+		return type;
+	if (!device_ask(MEMCAST_ADDRESS_INFO, &info))
+		return CU_MEMORYTYPE_HOST;
+	if (!info.out_mapping_bytes || block_managed(&info))
+		return type;
+	return info.out_location == MEMCAST_LOCATION_HOST ||
+	       info.out_location == MEMCAST_LOCATION_HOST_NUMA || block_registered(&info) ?
+	       CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+/*
+ * Finds the types of a copy's sides; managed memory may be of either. Instances compare them, as
+ * a capture leaves a type to the address where the next call names it.
+ */
+void params_types(CUDA_MEMCPY3D *copy)
+{
+	copy->dstMemoryType = type_at(copy->dstMemoryType, copy->dstDevice);
+	copy->srcMemoryType = type_at(copy->srcMemoryType, copy->srcDevice);
+}
+
+static bool may_be_alike(CUmemorytype one, CUmemorytype other)
+{
+	return one == other || one == CU_MEMORYTYPE_UNIFIED || other == CU_MEMORYTYPE_UNIFIED;
+}
+
+/* @now: after params_types() */
+static CUresult may_replace_copy(const CUDA_MEMCPY_NODE_PARAMS *now,
+				 const CUDA_MEMCPY_NODE_PARAMS *new)
+{
+	CUDA_MEMCPY3D copy = new->copyParams;
+
+	if (now->copyCtx != new->copyCtx)
+		return changes("the context");
+	params_types(&copy);
+	return may_be_alike(now->copyParams.srcMemoryType, copy.srcMemoryType) &&
+	       may_be_alike(now->copyParams.dstMemoryType, copy.dstMemoryType) ?
+	       CUDA_SUCCESS : changes("a memory type");
+}
+
 /* May a node of an instance get these parameters in place of its own? */
 CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new)
 {
@@ -228,12 +275,7 @@ CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParam
 			    new->type);
 	switch (now->type) {
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		if (now->memcpy.copyCtx != new->memcpy.copyCtx)
-			return changes("the context");
-		if (now->memcpy.copyParams.srcMemoryType != new->memcpy.copyParams.srcMemoryType ||
-		    now->memcpy.copyParams.dstMemoryType != new->memcpy.copyParams.dstMemoryType)
-			return changes("a memory type");
-		return CUDA_SUCCESS;
+		return may_replace_copy(&now->memcpy, &new->memcpy);
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		if (now->memset.ctx != new->memset.ctx)
 			return changes("the context");
