@@ -28,6 +28,7 @@ CUresult transfer_layers(CUstream handle, const struct layers *layers,
 CUresult layers_check(const struct layers *layers);
 CUresult layers_copy(const struct layers *layers);
 CUresult fill_check(const struct memcast_fill *fill);
+CUresult fill_check_access(CUcontext context, const struct memcast_fill *fill);
 
 /* fault.c: the result of queued work, instead of @result, which a call without a stream returns */
 CUresult layers_result(const struct layers *layers, CUresult result);

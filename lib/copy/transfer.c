@@ -80,6 +80,20 @@ CUresult fill_check(const struct memcast_fill *fill)
 	return do_fill(fill, MEMCAST_FILL_CHECK);
 }
 
+/* Return: has no context of another device plain memory? */
+static bool only_context_with_memory(uint32_t device)
+{
+	return __builtin_expect(contexts_with_memory == with_memory[device], 1);
+}
+
+/* Checks peer access to plain memory, of which the kernel does not know. */
+CUresult fill_check_access(CUcontext context, const struct memcast_fill *fill)
+{
+	if (!fill->count || only_context_with_memory(fill->device))
+		return CUDA_SUCCESS;
+	return fill_from_context(context, fill->to);
+}
+
 static CUresult do_transfer(struct transfer *transfer)
 {
 	return transfer->is_copy ? layers_copy(&transfer->layers) :
@@ -179,12 +193,6 @@ static size_t small_bytes(const struct layers *layers)
 	return copy->bytes * copy->rows * layers->count;
 }
 
-/* Return: has no context of another device plain memory? */
-static bool only_context_with_memory(const struct stream *stream)
-{
-	return __builtin_expect(contexts_with_memory == with_memory[stream->set->device], 1);
-}
-
 /* Return: the device whose memory it is, or -1: the host sees it, too, or it has SYNC_MEMOPS */
 static int device_alone(uint64_t address)
 {
@@ -229,7 +237,8 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 	CUresult result = CUDA_SUCCESS;
 	size_t aside;
 
-	if (transfer->is_copy && when == TRANSFER_SYNC && !only_context_with_memory(stream))
+	if (transfer->is_copy && when == TRANSFER_SYNC &&
+	    !only_context_with_memory(stream->set->device))
 		result = wait_for_owners(stream, copy);
 	if (result == CUDA_SUCCESS)
 		result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
@@ -342,14 +351,6 @@ static CUresult capture(struct stream *stream, const struct transfer *transfer,
 				   capture_fill(stream, &transfer->fill);
 }
 
-/* Checks peer access to plain memory, of which the kernel does not know. */
-static CUresult transfer_check_access(const struct stream *stream, const struct transfer *transfer)
-{
-	if (transfer->is_copy || !transfer->fill.count || only_context_with_memory(stream))
-		return CUDA_SUCCESS;
-	return fill_from_context(stream->set->context, transfer->fill.to);
-}
-
 static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *device,
 			  enum transfer_when when)
 {
@@ -363,7 +364,8 @@ static CUresult in_stream(CUstream handle, struct transfer *transfer, uint32_t *
 	if (stream_captured(stream)) {
 		result = capture(stream, transfer, when);
 	} else {
-		result = transfer_check_access(stream, transfer);
+		result = transfer->is_copy ? CUDA_SUCCESS :
+			 fill_check_access(stream->set->context, &transfer->fill);
 		if (result == CUDA_SUCCESS)
 			result = transfer_start(stream, transfer, when);
 	}

@@ -334,6 +334,33 @@ static void pass(void *data)
 		usleep(1000);
 }
 
+/* A fill of a peer's plain memory needs access to it as the node is made, and at the launch. */
+TEST_F(stream, fills_of_peers)
+{
+	CUgraph graph = graph_new();
+	CUgraphExec instance;
+	CUgraphNode node;
+	CUcontext peer;
+	CUdeviceptr far;
+	CUDA_MEMSET_NODE_PARAMS params;
+
+	ASSERT_OK(cuDevicePrimaryCtxRetain(&peer, 1));
+	ASSERT_OK(cuCtxPushCurrent(peer));
+	ASSERT_OK(cuMemAlloc(&far, 4096));
+	ASSERT_OK(cuCtxPopCurrent(NULL));
+	params = words(far, 1, 4);
+	EXPECT_REASON(cuGraphAddMemsetNode(&node, graph, NULL, 0, &params, NULL),
+		      "# is of device #, which device #'s context has no access to");
+	ASSERT_OK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &params, peer));
+	ASSERT_OK(cuCtxEnablePeerAccess(peer, 0));
+	ASSERT_OK(cuGraphAddMemsetNode(&node, graph, &node, 1, &params, NULL));
+	instance = instance_of(graph);
+	launch_and_wait(instance, self->first);
+	ASSERT_OK(cuCtxDisablePeerAccess(peer));
+	ASSERT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
+}
+
 /* A failure of another stream's work ends a launch under way behind the node that runs. */
 TEST_F(stream, what_fails_elsewhere_ends_the_launch)
 {

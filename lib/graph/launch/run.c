@@ -67,6 +67,7 @@ static CUresult do_condition(const struct step *step, struct stream *stream)
 static CUresult do_step(const struct step *step, struct stream *stream)
 {
 	struct memcast_fill fill;
+	CUresult result;
 
 	if (step->disabled)
 		return CUDA_SUCCESS;
@@ -75,7 +76,10 @@ static CUresult do_step(const struct step *step, struct stream *stream)
 		return layers_result(&step->layers, layers_copy(&step->layers));
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		fill = step->fill;
-		return fill_result(&step->fill, device_ioctl(MEMCAST_FILL, &fill));
+		result = fill_check_access(step->params.memset.ctx, &fill);
+		if (result == CUDA_SUCCESS)
+			result = device_ioctl(MEMCAST_FILL, &fill);
+		return fill_result(&step->fill, result);
 	case CU_GRAPH_NODE_TYPE_KERNEL:
 		return kernel_node_run(&step->params);
 	case CU_GRAPH_NODE_TYPE_HOST:

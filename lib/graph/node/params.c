@@ -68,7 +68,9 @@ static CUresult check_memset(CUDA_MEMSET_NODE_PARAMS_v2 *params)
 		return fail(CUDA_ERROR_INVALID_VALUE, "width or height is 0");
 	fill = fill_of(params);
 	result = check_context(&params->ctx, &fill.device);
-	return result == CUDA_SUCCESS ? fill_check(&fill) : result;
+	if (result == CUDA_SUCCESS)
+		result = fill_check(&fill);
+	return result == CUDA_SUCCESS ? fill_check_access(params->ctx, &fill) : result;
 }
 
 static CUresult check_event(CUevent handle)
