@@ -1173,18 +1173,22 @@ typedef enum CUgraphNodeType_enum {
 } CUgraphNodeType;
 
 /*
- * The part of a node that an edge waits for; only DEFAULT is supported, the others are for
- * kernels.
+ * What a node waits for: all of a node, or (PROGRAMMATIC, between kernels) what the port says.
+ * memcast waits for all of the kernel then, too.
  */
 typedef enum CUgraphDependencyType_enum {
 	CU_GRAPH_DEPENDENCY_TYPE_DEFAULT	= 0,
 	CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC	= 1
 } CUgraphDependencyType;
 
+#define CU_GRAPH_KERNEL_NODE_PORT_DEFAULT	0
+#define CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC	1	/* its blocks have triggered it, or ended */
+#define CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER	2	/* its blocks have begun */
+
 typedef struct CUgraphEdgeData_st {
-	unsigned char from_port;	/* 0 */
+	unsigned char from_port;	/* 0; of type PROGRAMMATIC: PROGRAMMATIC or LAUNCH_ORDER */
 	unsigned char to_port;		/* 0 */
-	unsigned char type;		/* CU_GRAPH_DEPENDENCY_TYPE_DEFAULT */
+	unsigned char type;		/* CUgraphDependencyType */
 	unsigned char reserved[5];	/* 0 */
 } CUgraphEdgeData;
 
@@ -3708,7 +3712,7 @@ CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 
 /**
  * cuGraphAddNode() - add a node of any type
- * @dependencyData: array of @numDependencies with 0 in all fields, or NULL
+ * @dependencyData: array of @numDependencies, or NULL: all of type DEFAULT
  * @nodeParams: alloc.dptr and conditional.phGraph_out are outputs
  *
  * Errors: CUDA_ERROR_NOT_SUPPORTED (type).
@@ -3795,7 +3799,8 @@ CUresult CUDAAPI cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
  * A graph's nodes and edges, in the order in which they were added; edges, in the order of the
  * nodes at which they start. The arrays may be NULL, to find only their number;
  * else the number is an input as well: the length of the arrays. Elements left over
- * become NULL. @edgeData may be NULL: all edges are alike.
+ * become NULL. @edgeData may be NULL if all edges are of type DEFAULT (else
+ * CUDA_ERROR_LOSSY_QUERY).
  */
 CUresult CUDAAPI cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
 CUresult CUDAAPI cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes,
@@ -3815,7 +3820,7 @@ CUresult CUDAAPI cuGraphNodeGetDependentNodes(CUgraphNode hNode,
  * @hGraph: of this graph
  * @from: array of nodes
  * @to: array of nodes, each to come after the one in @from
- * @edgeData: array with 0 in all fields, or NULL
+ * @edgeData: array, or NULL: all of type DEFAULT
  * @numDependencies: the length of the arrays
  *
  * A cycle is found when the graph is instantiated. Edges are added one after the
@@ -3832,7 +3837,7 @@ CUresult CUDAAPI cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from,
  * @hGraph: as above
  * @from: as above
  * @to: as above
- * @edgeData: as above
+ * @edgeData: as above: as the edges have it
  * @numDependencies: as above
  *
  * Errors: CUDA_ERROR_NOT_SUPPORTED (the graph allocates or frees).
@@ -4056,7 +4061,7 @@ CUresult CUDAAPI cuStreamBeginCapture(CUstream hStream, CUstreamCaptureMode mode
  * @hStream: as above
  * @hGraph: gets the nodes; not a child node's
  * @dependencies: array of nodes of it that the first ones depend on
- * @dependencyData: array with 0 in all fields, or NULL
+ * @dependencyData: array for these edges, or NULL: all of type DEFAULT
  * @numDependencies: their length
  * @mode: as above
  */
@@ -4101,7 +4106,8 @@ CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *ca
  * @edgeData_out: output, or NULL: array for the same edges
  * @numDependencies_out: output, or NULL: their length
  *
- * Errors: as cuStreamIsCapturing().
+ * Errors: as cuStreamIsCapturing(); CUDA_ERROR_LOSSY_QUERY (@dependencies_out without
+ * @edgeData_out, and an edge is not of type DEFAULT).
  */
 CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream hStream,
 					CUstreamCaptureStatus *captureStatus_out,
@@ -4114,7 +4120,7 @@ CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream hStream,
  * cuStreamUpdateCaptureDependencies() - change the dependencies of a captured stream's next node
  * @hStream: a captured stream
  * @dependencies: array of nodes of the graph
- * @dependencyData: array with 0 in all fields, or NULL
+ * @dependencyData: array for these edges, or NULL: all of type DEFAULT
  * @numDependencies: their length
  * @flags: CU_STREAM_ADD_CAPTURE_DEPENDENCIES or _SET_
  *

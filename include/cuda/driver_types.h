@@ -856,6 +856,10 @@ typedef enum cudaGraphDependencyType_enum {
 	cudaGraphDependencyTypeProgrammatic	= 1
 } cudaGraphDependencyType;
 
+#define cudaGraphKernelNodePortDefault			0
+#define cudaGraphKernelNodePortProgrammatic		1
+#define cudaGraphKernelNodePortLaunchCompletion		2
+
 /* As CUgraphEdgeData */
 typedef struct cudaGraphEdgeData_st {
 	unsigned char from_port;

@@ -86,7 +86,9 @@ static CUresult copy_all(const struct graph *graph, struct graph *clone, struct 
 	/* edges are added in the order of each start node's list, so all lists keep their order */
 	for (node = graph->first; node && result == CUDA_SUCCESS; node = node->next)
 		for (size_t k = 0; k < node->to.count && result == CUDA_SUCCESS; k++)
-			result = edge_add(copies[node->first], copies[node->to.at[k]->first]);
+			result = edge_add(copies[node->first],
+					  copies[node->to.at[k].node->first],
+					  node->to.at[k].port);
 	return result;
 }
 

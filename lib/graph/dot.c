@@ -101,8 +101,9 @@ static void print_graph(FILE *out, const struct graph *graph, bool verbose)
 	}
 	for (node = graph->first; node; node = node->next)
 		for (size_t i = 0; i < node->to.count; i++)
-			fprintf(out, "\t\"%p\" -> \"%p\";\n", (void *)node->handle,
-				(void *)node->to.at[i]->handle);
+			fprintf(out, "\t\"%p\" -> \"%p\"%s;\n", (void *)node->handle,
+				(void *)node->to.at[i].node->handle,
+				node->to.at[i].port ? " [style=dashed]" : "");
 }
 
 /* Without the lock: the file may be a pipe that no process reads. */

@@ -8,7 +8,7 @@
 static CUresult links_reserve(struct links *links)
 {
 	size_t room = links->room ? 2 * links->room : 4;
-	struct node **at;
+	struct link *at;
 
 	if (links->count < links->room)
 		return CUDA_SUCCESS;
@@ -20,36 +20,31 @@ static CUresult links_reserve(struct links *links)
 	return CUDA_SUCCESS;
 }
 
-/* Removes a node from a list. The nodes behind it keep their order. Return: was it in the list? */
-static bool links_remove(struct links *links, const struct node *node)
-{
-	for (size_t i = 0; i < links->count; i++) {
-		if (links->at[i] != node)
-			continue;
-		links->count--;
-		memmove(&links->at[i], &links->at[i + 1],
-			(links->count - i) * sizeof(*links->at));
-		return true;
-	}
-	return false;
-}
-
-static bool links_have(const struct links *links, const struct node *node)
+static struct link *links_find(const struct links *links, const struct node *node)
 {
 	for (size_t i = 0; i < links->count; i++)
-		if (links->at[i] == node)
-			return true;
-	return false;
+		if (links->at[i].node == node)
+			return &links->at[i];
+	return NULL;
 }
 
-static bool edge_exists(const struct node *from, const struct node *to)
+/* Removes a node from a list. The nodes behind it keep their order. */
+static void links_remove(struct links *links, const struct node *node)
 {
-	return from->to.count < to->from.count ? links_have(&from->to, to) :
-						 links_have(&to->from, from);
+	struct link *link = links_find(links, node);
+
+	if (link)
+		memmove(link, link + 1, (&links->at[links->count--] - link - 1) * sizeof(*link));
+}
+
+static const struct link *edge_find(const struct node *from, const struct node *to)
+{
+	return from->to.count < to->from.count ? links_find(&from->to, to) :
+						 links_find(&to->from, from);
 }
 
 /* The caller has checked: both nodes are of one graph, which does not have the edge. */
-CUresult edge_add(struct node *from, struct node *to)
+CUresult edge_add(struct node *from, struct node *to, unsigned char port)
 {
 	CUresult result = links_reserve(&from->to);
 
@@ -57,8 +52,8 @@ CUresult edge_add(struct node *from, struct node *to)
 		result = links_reserve(&to->from);
 	if (result != CUDA_SUCCESS)
 		return result;
-	from->to.at[from->to.count++] = to;
-	to->from.at[to->from.count++] = from;
+	from->to.at[from->to.count++] = (struct link) { to, port };
+	to->from.at[to->from.count++] = (struct link) { from, port };
 	to->graph->edges++;
 	return CUDA_SUCCESS;
 }
@@ -74,26 +69,50 @@ static void edge_remove(struct node *from, struct node *to)
 void edges_drop(struct node *node)
 {
 	while (node->from.count)
-		edge_remove(node->from.at[node->from.count - 1], node);
+		edge_remove(node->from.at[node->from.count - 1].node, node);
 	while (node->to.count)
-		edge_remove(node, node->to.at[node->to.count - 1]);
+		edge_remove(node, node->to.at[node->to.count - 1].node);
 }
 
-/* Checks that all edges are plain. @edges: their data, or NULL: all plain */
+CUgraphEdgeData edge_data(unsigned char port)
+{
+	return (CUgraphEdgeData) {
+		.from_port = port,
+		.type = port ? CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC :
+			       CU_GRAPH_DEPENDENCY_TYPE_DEFAULT,
+	};
+}
+
+/*
+ * Checks what is given of edges: one of type DEFAULT has no port, one of type PROGRAMMATIC has one.
+ * @edges: NULL: all of type DEFAULT
+ */
 CUresult edges_check(const CUgraphEdgeData *edges, size_t count)
 {
-	static const CUgraphEdgeData plain;
+	for (size_t i = 0; edges && i < count; i++) {
+		const CUgraphEdgeData good = edge_data(edges[i].from_port);
 
-	for (size_t i = 0; edges && i < count; i++)
-		if (memcmp(&edges[i], &plain, sizeof(plain)))
+		if (edges[i].from_port > CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER ||
+		    memcmp(&edges[i], &good, sizeof(good)))
 			return fail(CUDA_ERROR_INVALID_VALUE,
-				    "edge %zu has a port or a type, which only kernels have", i);
+				    "edge %zu has a port and a type that do not go together", i);
+	}
 	return CUDA_SUCCESS;
 }
 
-static CUresult change(struct graph *graph, CUgraphNode from_handle, CUgraphNode to_handle,
-		       bool add)
+/* @to: NULL: not known yet */
+CUresult edge_check_nodes(const struct node *from, const struct node *to, unsigned char port)
 {
+	if (!port || (from->params.type == CU_GRAPH_NODE_TYPE_KERNEL &&
+		      (!to || to->params.type == CU_GRAPH_NODE_TYPE_KERNEL)))
+		return CUDA_SUCCESS;
+	return fail(CUDA_ERROR_INVALID_VALUE, "edges of type PROGRAMMATIC are between kernels");
+}
+
+static CUresult change(struct graph *graph, CUgraphNode from_handle, CUgraphNode to_handle,
+		       unsigned char port, bool add)
+{
+	const struct link *link;
 	struct node *from, *to;
 	CUresult result = node_of(from_handle, &from);
 
@@ -105,11 +124,14 @@ static CUresult change(struct graph *graph, CUgraphNode from_handle, CUgraphNode
 		return fail(CUDA_ERROR_INVALID_VALUE, "a node is of another graph");
 	if (from == to)
 		return fail(CUDA_ERROR_INVALID_VALUE, "a node cannot depend on itself");
-	if (edge_exists(from, to) == add)
+	link = edge_find(from, to);
+	if (add ? !!link : !link || link->port != port)
 		return fail(CUDA_ERROR_INVALID_VALUE, add ? "there is such an edge" :
 			    "there is no such edge");
-	if (add)
-		return edge_add(from, to);
+	if (add) {
+		result = edge_check_nodes(from, to, port);
+		return result == CUDA_SUCCESS ? edge_add(from, to, port) : result;
+	}
 	edge_remove(from, to);
 	return CUDA_SUCCESS;
 }
@@ -132,7 +154,7 @@ static CUresult edges_change(CUgraph handle, const CUgraphNode *from, const CUgr
 		result = fail(CUDA_ERROR_NOT_SUPPORTED,
 			      "graphs that allocate or free keep their edges");
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
-		result = change(graph, from[i], to[i], add);
+		result = change(graph, from[i], to[i], edge_port(edges, i), add);
 	graphs_unlock();
 	return result;
 }

@@ -70,7 +70,11 @@ struct uses {
 };
 
 struct links {
-	struct node **at;
+	struct link {
+		struct node *node;
+		/* of the node where the edge starts; not 0: the edge is of type PROGRAMMATIC */
+		unsigned char port;
+	} *at;
 	size_t count, room;
 };
 
@@ -132,9 +136,17 @@ CUresult node_set(CUgraphNode node, const CUgraphNodeParams *params);
 bool node_can_be_set(CUgraphNodeType type);
 
 /* edge.c */
-CUresult edge_add(struct node *from, struct node *to);
+CUresult edge_add(struct node *from, struct node *to, unsigned char port);
 void edges_drop(struct node *node);
 CUresult edges_check(const CUgraphEdgeData *edges, size_t count);
+CUresult edge_check_nodes(const struct node *from, const struct node *to, unsigned char port);
+CUgraphEdgeData edge_data(unsigned char port);
+
+/* Return: the port of an edge that edges_check() has seen. @edges: NULL: all of type DEFAULT */
+static inline unsigned char edge_port(const CUgraphEdgeData *edges, size_t i)
+{
+	return edges ? edges[i].from_port : 0;
+}
 
 /* clone.c */
 CUresult graph_clone(const struct graph *graph, struct graph **clone);

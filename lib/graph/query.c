@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The nodes and edges of a graph, and the edges of a node. */
-#include <string.h>
-
 #include "graph.h"
 
 /*
@@ -12,16 +10,17 @@ struct output {
 	CUgraphNode *nodes, *others;	/* others: the second array, of edges */
 	CUgraphEdgeData *edges;
 	size_t room, used;
+	bool lossy;			/* a port has no place in the output */
 };
 
 static struct output output_start(CUgraphNode *nodes, CUgraphNode *others,
 				  CUgraphEdgeData *edges, const size_t *count)
 {
-	return (struct output) { nodes, others, edges, nodes ? *count : SIZE_MAX, 0 };
+	return (struct output) { nodes, others, edges, nodes ? *count : SIZE_MAX, 0, false };
 }
 
 static void output_add(struct output *output, const struct node *node,
-		       const struct node *other)
+		       const struct node *other, unsigned char port)
 {
 	if (output->used == output->room)
 		return;
@@ -30,11 +29,12 @@ static void output_add(struct output *output, const struct node *node,
 	if (output->others)
 		output->others[output->used] = other->handle;
 	if (output->nodes && output->edges)
-		memset(&output->edges[output->used], 0, sizeof(*output->edges));
+		output->edges[output->used] = edge_data(port);
+	output->lossy |= output->nodes && !output->edges && port;
 	output->used++;
 }
 
-static void output_end(struct output *output, size_t *count)
+static CUresult output_end(struct output *output, size_t *count)
 {
 	*count = output->used;
 	for (size_t i = output->used; output->nodes && i < output->room; i++) {
@@ -42,6 +42,9 @@ static void output_end(struct output *output, size_t *count)
 		if (output->others)
 			output->others[i] = NULL;
 	}
+	return output->lossy ? fail(CUDA_ERROR_LOSSY_QUERY,
+				    "an edge has a port, and the call has no output for it") :
+			       CUDA_SUCCESS;
 }
 
 static CUresult get_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, bool roots)
@@ -58,8 +61,8 @@ static CUresult get_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, boo
 	if (result == CUDA_SUCCESS) {
 		for (struct node *node = graph->first; node; node = node->next)
 			if (!roots || !node->from.count)
-				output_add(&output, node, NULL);
-		output_end(&output, count);
+				output_add(&output, node, NULL, 0);
+		result = output_end(&output, count);
 	}
 	graphs_unlock();
 	return result;
@@ -90,8 +93,8 @@ static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
 	if (result == CUDA_SUCCESS) {
 		for (struct node *node = graph->first; node; node = node->next)
 			for (size_t i = 0; i < node->to.count; i++)
-				output_add(&output, node, node->to.at[i]);
-		output_end(&output, count);
+				output_add(&output, node, node->to.at[i].node, node->to.at[i].port);
+		result = output_end(&output, count);
 	}
 	graphs_unlock();
 	return result;
@@ -126,8 +129,8 @@ static CUresult get_links(CUgraphNode handle, CUgraphNode *nodes, CUgraphEdgeDat
 		const struct links *links = dependencies ? &node->from : &node->to;
 
 		for (size_t i = 0; i < links->count; i++)
-			output_add(&output, links->at[i], NULL);
-		output_end(&output, count);
+			output_add(&output, links->at[i].node, NULL, links->at[i].port);
+		result = output_end(&output, count);
 	}
 	graphs_unlock();
 	return result;

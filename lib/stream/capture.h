@@ -19,7 +19,7 @@ struct mark {
 	atomic_uint references;
 	uint64_t capture;
 	size_t count;
-	CUgraphNode nodes[];
+	CUgraphNode nodes[];		/* behind them, the data of their edges */
 };
 
 /* @mark may be NULL: then there is nothing to count. */
@@ -45,7 +45,7 @@ struct capture_operations {
 
 	/* events in captured streams */
 	CUresult (*record)(struct stream *stream, struct mark **mark);
-	CUresult (*wait)(struct stream *stream, CUevent event, const struct mark *mark,
+	CUresult (*wait)(struct stream *stream, CUevent event, struct mark *mark,
 			 bool recorded, bool external);
 	CUresult (*ask_event)(const struct mark *mark);
 

@@ -263,7 +263,7 @@ TEST_F(stream, updates_in_another_order)
 TEST_F(stream, conditional_updates_in_another_order)
 {
 	CUgraphNodeParams params;
-	CUgraphNode node, first;
+	CUgraphNode node, first = NULL;
 	CUgraphExec instance = NULL;
 
 	for (int i = 0; i < 2; i++) {
@@ -517,6 +517,9 @@ TEST_F(stream, bad_nodes)
 	EXPECT_REASON(cuGraphAddEmptyNode(&node, graph, twice, 2), "dependency # is there twice");
 	edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
 	EXPECT_REASON(cuGraphAddNode(&node, graph, twice, &edge, 1, &params), "edge # has a port");
+	edge.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+	EXPECT_REASON(cuGraphAddNode(&node, graph, twice, &edge, 1, &params),
+		      "edges of type PROGRAMMATIC are between kernels");
 	edge = (CUgraphEdgeData) { .from_port = 1 };
 	EXPECT_REASON(cuGraphAddNode(&node, graph, twice, &edge, 1, &params), "edge # has a port");
 	EXPECT_REASON(cuGraphAddDependencies(graph, twice, twice, NULL, 1), "a node cannot depend");
@@ -534,7 +537,7 @@ TEST_F(stream, bad_nodes)
 	EXPECT_OK(cuGraphDestroy(other));
 }
 
-/* Calls write only outputs to the parameters: a program that uses them again gets no old context. */
+/* Calls write only outputs to the parameters: a program may use them again in another context. */
 TEST_F(stream, parameters_stay_the_caller_s)
 {
 	CUgraphNodeParams params = {

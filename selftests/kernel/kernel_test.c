@@ -561,6 +561,126 @@ TEST_F(kernel, graph)
 	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store", "at 0x10");
 }
 
+#define EXPECT_PORT(port, edge)								\
+({											\
+	EXPECT_EQ(port, (edge).from_port);						\
+	EXPECT_EQ((port) ? CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC : 0, (edge).type);	\
+})
+
+/* Between kernels, edges may have a port, which is told by all that tells edges. */
+TEST_F(kernel, programmatic_edges)
+{
+	uint32_t value = 3;
+	CUgraphNodeParams params = {
+		.type = CU_GRAPH_NODE_TYPE_KERNEL,
+		.kernel = {
+			.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+			.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
+		},
+	};
+	CUgraphEdgeData edge = { .from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+				 .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
+	CUgraphEdgeData order = edge, bad, got[4];
+	CUgraphNode first, second, third, empty, nodes[4], others[4];
+	CUgraphExec instance;
+	CUgraph graph, clone;
+	size_t count = 4;
+
+	order.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.kernel.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddNode(&first, graph, NULL, NULL, 0, &params));
+	value = 4;
+	ASSERT_OK(cuGraphAddNode(&second, graph, &first, &edge, 1, &params));
+	ASSERT_OK(cuGraphAddNode(&third, graph, &second, NULL, 1, &params));
+	ASSERT_OK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
+	ASSERT_OK(cuGraphAddDependencies(graph, &first, &third, &order, 1));
+#define BAD_EDGE(...)									\
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, ({ bad = (CUgraphEdgeData) { __VA_ARGS__ };	\
+		  cuGraphAddNode(&nodes[0], graph, &first, &bad, 1, &params); }))
+	BAD_EDGE(.type = 1);
+	BAD_EDGE(.from_port = 1);
+	BAD_EDGE(.from_port = 3, .type = 1);
+	BAD_EDGE(.from_port = 1, .to_port = 1, .type = 1);
+	BAD_EDGE(.from_port = 1, .type = 2);
+	BAD_EDGE(.from_port = 1, .type = 1, .reserved = { 1 });
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuGraphAddNode(&nodes[0], graph, &empty, &edge, 1, &params));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuGraphAddDependencies(graph, &third, &empty, &edge, 1));
+	/* a graph's edges, and a clone's */
+	ASSERT_OK(cuGraphClone(&clone, graph));
+	for (int i = 0; i < 2; i++) {
+		count = 4;
+		ASSERT_OK(cuGraphGetEdges(i ? clone : graph, nodes, others, got, &count));
+		ASSERT_EQ(3, count);
+		EXPECT_PORT(1, got[0]);
+		EXPECT_PORT(2, got[1]);
+		EXPECT_PORT(0, got[2]);
+	}
+	EXPECT_CU(CUDA_ERROR_LOSSY_QUERY, cuGraphGetEdges(graph, nodes, others, NULL, &count));
+	EXPECT_OK(cuGraphGetEdges(graph, NULL, NULL, NULL, &count));
+	ASSERT_OK(cuGraphNodeGetDependencies(third, nodes, got, &count));
+	ASSERT_EQ(2, count);
+	EXPECT_PORT(0, got[0]);
+	EXPECT_PORT(2, got[1]);
+	ASSERT_OK(cuGraphNodeGetDependentNodes(first, nodes, got, &count));
+	ASSERT_EQ(2, count);
+	EXPECT_PORT(1, got[0]);
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuGraphRemoveDependencies(graph, &first, &third, NULL, 1));
+	ASSERT_OK(cuGraphRemoveDependencies(graph, &first, &third, &order, 1));
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	ASSERT_OK(cuGraphLaunch(instance, self->stream));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
+	EXPECT_EQ(4, ((uint32_t *)self->memory)[3]);
+}
+
+/* A captured stream's next node may have such edges; events hand them on. */
+TEST_F(kernel, programmatic_edges_of_captures)
+{
+	const CUgraphEdgeData order = { .from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+					.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC }, *edges;
+	CUstreamCaptureStatus state;
+	const CUgraphNode *nodes;
+	CUgraphNode from[4], to[4];
+	CUgraphEdgeData got[4];
+	uint32_t value = 3;
+	size_t count;
+	CUstream other;
+	CUgraph graph;
+	CUevent event;
+
+	load_kernels();
+	ASSERT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	ASSERT_OK(cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+	ASSERT_OK(LAUNCH("fill", 1, 4, &self->memory, &value));
+	ASSERT_OK(cuStreamGetCaptureInfo(self->stream, &state, NULL, NULL, &nodes, &edges, &count));
+	ASSERT_EQ(1, count);
+	EXPECT_PORT(0, edges[0]);
+	from[0] = nodes[0];
+	ASSERT_OK(cuStreamUpdateCaptureDependencies(self->stream, from, &order, 1,
+						    CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+	ASSERT_OK(cuEventRecord(event, self->stream));
+	ASSERT_OK(cuStreamWaitEvent(other, event, 0));
+	EXPECT_CU(CUDA_ERROR_LOSSY_QUERY,
+		  cuStreamGetCaptureInfo(other, &state, NULL, NULL, &nodes, NULL, &count));
+	ASSERT_OK(cuStreamGetCaptureInfo(other, &state, NULL, NULL, &nodes, &edges, &count));
+	ASSERT_EQ(1, count);
+	EXPECT_EQ(from[0], nodes[0]);
+	EXPECT_PORT(2, edges[0]);
+	/* only a kernel can be behind such an edge */
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemsetD32Async(self->memory, 1, 1, self->stream));
+	ASSERT_OK(LAUNCH("fill", 1, 4, &self->memory, &value));
+	ASSERT_OK(cuStreamEndCapture(self->stream, &graph));
+	count = 4;
+	ASSERT_OK(cuGraphGetEdges(graph, from, to, got, &count));
+	ASSERT_EQ(1, count);
+	EXPECT_PORT(2, got[0]);
+}
+
 /* Attributes are no parameters: other parameters leave them, in a graph and in an instance. */
 TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
 {

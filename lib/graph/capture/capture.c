@@ -173,15 +173,20 @@ CUresult branch_add(struct capture *capture, struct stream *stream)
 /* Makes room for @count nodes. */
 CUresult branch_reserve(struct branch *branch, size_t count)
 {
+	CUgraphEdgeData *edges;
 	CUgraphNode *nodes;
 
 	if (count <= branch->room && branch->nodes)
 		return CUDA_SUCCESS;
 	count += 4;
 	nodes = realloc(branch->nodes, count * sizeof(*nodes));
-	if (!nodes)
+	if (nodes)
+		branch->nodes = nodes;
+	edges = realloc(branch->edges, count * sizeof(*edges));
+	if (edges)
+		branch->edges = edges;
+	if (!nodes || !edges)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
-	branch->nodes = nodes;
 	branch->room = count;
 	return CUDA_SUCCESS;
 }

@@ -4,7 +4,6 @@
  * those of events that the stream waits for (branch_join()).
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "captured.h"
 
@@ -20,14 +19,20 @@ size_t branch_living(struct branch *branch)
 	size_t count = 0;
 
 	for (size_t i = 0; i < branch->count; i++)
-		if (node_find(branch->nodes[i]))
-			branch->nodes[count++] = branch->nodes[i];
+		if (node_find(branch->nodes[i])) {
+			branch->nodes[count] = branch->nodes[i];
+			branch->edges[count++] = branch->edges[i];
+		}
 	branch->count = count;
 	return count;
 }
 
-/* Makes the branch's next node depend on these nodes, too. */
-CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count)
+/*
+ * Makes the branch's next node depend on these nodes, too: on all of a node, if one edge of two is
+ * so. @edges: NULL: all are so
+ */
+CUresult branch_join(struct branch *branch, const CUgraphNode *nodes,
+		     const CUgraphEdgeData *edges, size_t count)
 {
 	CUresult result = branch_reserve(branch, branch->count + count);
 
@@ -36,8 +41,12 @@ CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t cou
 
 		while (k < branch->count && branch->nodes[k] != nodes[i])
 			k++;
-		if (k == branch->count)
-			branch->nodes[branch->count++] = nodes[i];
+		if (k == branch->count) {
+			branch->nodes[branch->count] = nodes[i];
+			branch->edges[branch->count++] = edge_data(edge_port(edges, i));
+		} else if (branch->edges[k].from_port != edge_port(edges, i)) {
+			branch->edges[k] = edge_data(0);
+		}
 	}
 	return result;
 }
@@ -51,10 +60,11 @@ static CUresult insert(struct branch *branch, struct node *node)
 		return failed();
 	result = branch_reserve(branch, 1);
 	if (result == CUDA_SUCCESS)
-		result = node_insert(node, capture->graph, branch->nodes, NULL,
+		result = node_insert(node, capture->graph, branch->nodes, branch->edges,
 				     branch_living(branch));
 	if (result == CUDA_SUCCESS) {
 		branch->nodes[0] = node->handle;
+		branch->edges[0] = edge_data(0);
 		branch->count = 1;
 	}
 	return result;
@@ -111,6 +121,12 @@ static CUresult refuse(struct stream *stream)
 		    "the stream is being captured, and this cannot be");
 }
 
+/* Return: the data of the edges from a mark's nodes. */
+static CUgraphEdgeData *mark_edges(struct mark *mark)
+{
+	return (CUgraphEdgeData *)&mark->nodes[mark->count];
+}
+
 /* @mark: output, the nodes that work waiting for the event comes after */
 static CUresult captured_record(struct stream *stream, struct mark **mark)
 {
@@ -124,14 +140,16 @@ static CUresult captured_record(struct stream *stream, struct mark **mark)
 	} else if (branch->capture->failed) {
 		result = failed();
 	} else {
-		*mark = malloc(sizeof(**mark) + branch->count * sizeof(*branch->nodes));
+		*mark = malloc(sizeof(**mark) + branch->count *
+			       (sizeof(*branch->nodes) + sizeof(*branch->edges)));
 		if (*mark) {
 			(*mark)->references = 1;
 			(*mark)->capture = branch->capture->id;
 			(*mark)->count = branch->count;
-			if (branch->count)
-				memcpy((*mark)->nodes, branch->nodes,
-				       branch->count * sizeof(*branch->nodes));
+			for (size_t i = 0; i < branch->count; i++) {
+				(*mark)->nodes[i] = branch->nodes[i];
+				mark_edges(*mark)[i] = branch->edges[i];
+			}
 		} else {
 			result = fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a record");
 		}
@@ -141,7 +159,7 @@ static CUresult captured_record(struct stream *stream, struct mark **mark)
 }
 
 /* Makes a stream's next node come after a mark of this capture, which is not over. */
-static CUresult join(struct stream *stream, struct capture *capture, const struct mark *mark)
+static CUresult join(struct stream *stream, struct capture *capture, struct mark *mark)
 {
 	struct branch *branch = stream->branch;
 	CUresult result = CUDA_SUCCESS;
@@ -161,7 +179,7 @@ static CUresult join(struct stream *stream, struct capture *capture, const struc
 	if (!branch)
 		result = branch_add(capture, stream);
 	return result == CUDA_SUCCESS ?
-		branch_join(stream->branch, mark->nodes, mark->count) : result;
+		branch_join(stream->branch, mark->nodes, mark_edges(mark), mark->count) : result;
 }
 
 /* A captured stream waits for an event whose last record was not captured. */
@@ -180,7 +198,7 @@ static CUresult wait_outside(struct branch *branch, bool recorded)
  * A stream waits for an event. Either the stream is captured, or the event's last record was.
  * @mark: of such a record, or NULL; @recorded: was the event ever recorded?
  */
-static CUresult captured_wait_for(struct stream *stream, CUevent event, const struct mark *mark,
+static CUresult captured_wait_for(struct stream *stream, CUevent event, struct mark *mark,
 				  bool recorded, bool external)
 {
 	struct capture *capture;

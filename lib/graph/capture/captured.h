@@ -22,8 +22,8 @@ struct branch {
 	struct stream *stream;		/* with a reference; NULL: it was destroyed */
 	/* dependencies of the stream's next node; cuStreamGetCaptureInfo() outputs them */
 	CUgraphNode *nodes;
+	CUgraphEdgeData *edges;
 	size_t count, room;
-	CUgraphEdgeData *edges;		/* of the last answer: plain ones; or NULL */
 };
 
 /* capture.c */
@@ -42,7 +42,8 @@ CUresult captures_check_context(CUcontext context);
 void captures_end(struct stream *stream);
 
 /* captured.c */
-CUresult branch_join(struct branch *branch, const CUgraphNode *nodes, size_t count);
+CUresult branch_join(struct branch *branch, const CUgraphNode *nodes,
+		     const CUgraphEdgeData *edges, size_t count);
 size_t branch_living(struct branch *branch);
 
 #endif /* MEMCAST_GRAPH_CAPTURED_H */

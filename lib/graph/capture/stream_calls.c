@@ -27,6 +27,8 @@ static CUresult check_nodes(const struct graph *graph, const CUgraphNode *nodes,
 		result = node_of(nodes[i], &node);
 		if (result == CUDA_SUCCESS && node->graph != graph)
 			result = fail(CUDA_ERROR_INVALID_VALUE, "node %zu is of another graph", i);
+		if (result == CUDA_SUCCESS)
+			result = edge_check_nodes(node, NULL, edge_port(edges, i));
 	}
 	return result;
 }
@@ -47,7 +49,8 @@ static CUresult graph_to_capture(CUgraph handle, bool own, struct graph **graph)
 }
 
 static CUresult capture_start(struct stream *stream, struct graph *graph, bool own,
-			      const CUgraphNode *nodes, size_t count, CUstreamCaptureMode mode)
+			      const CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t count,
+			      CUstreamCaptureMode mode)
 {
 	struct capture *capture;
 	CUresult result = capture_new(&capture, mode);
@@ -56,7 +59,7 @@ static CUresult capture_start(struct stream *stream, struct graph *graph, bool o
 		return result;
 	result = branch_add(capture, stream);
 	if (result == CUDA_SUCCESS)
-		result = branch_join(capture->branches, nodes, count);
+		result = branch_join(capture->branches, nodes, edges, count);
 	if (result != CUDA_SUCCESS) {
 		capture_drop(capture);
 		return result;
@@ -92,7 +95,7 @@ static CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgra
 	if (result == CUDA_SUCCESS) {
 		result = check_nodes(graph, nodes, edges, count);
 		if (result == CUDA_SUCCESS)
-			result = capture_start(stream, graph, own, nodes, count, mode);
+			result = capture_start(stream, graph, own, nodes, edges, count, mode);
 		if (result != CUDA_SUCCESS && own) {
 			graph_withdraw(graph);
 			graph_free(graph);
@@ -128,7 +131,7 @@ static void mark_ancestors(struct node **order, size_t count, unsigned int mark)
 {
 	for (size_t at = 0; at < count; at++)
 		for (size_t i = 0; i < order[at]->from.count; i++) {
-			struct node *node = order[at]->from.at[i];
+			struct node *node = order[at]->from.at[i].node;
 
 			if (node->joined != mark) {
 				node->joined = mark;
@@ -270,13 +273,10 @@ static CUresult answer(const struct question *question, struct branch *branch)
 	result = branch_reserve(branch, 1);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (question->edges) {
-		free(branch->edges);
-		branch->edges = calloc(branch->count + 1, sizeof(*branch->edges));
-		if (!branch->edges)
-			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
-		*question->edges = branch->edges;
-	}
+	for (size_t i = 0; question->nodes && !question->edges && i < branch->count; i++)
+		if (branch->edges[i].from_port)
+			return fail(CUDA_ERROR_LOSSY_QUERY,
+				    "an edge has a port, and the call has no output for it");
 	*question->status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (question->id)
 		*question->id = capture->id;
@@ -284,6 +284,8 @@ static CUresult answer(const struct question *question, struct branch *branch)
 		*question->graph = capture->graph->handle;
 	if (question->nodes)
 		*question->nodes = branch->nodes;
+	if (question->edges)
+		*question->edges = branch->edges;
 	if (question->count)
 		*question->count = branch->count;
 	return CUDA_SUCCESS;
@@ -356,15 +358,18 @@ static CUresult capture_change(struct branch *branch, const CUgraphNode *nodes,
 	result = check_nodes(branch->capture->graph, nodes, edges, count);
 	/* in a new array: @nodes may be in the old one, which cuStreamGetCaptureInfo() has given */
 	if (result == CUDA_SUCCESS && flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-		result = branch_join(&changed, branch->nodes, branch->count);
+		result = branch_join(&changed, branch->nodes, branch->edges, branch->count);
 	if (result == CUDA_SUCCESS)
-		result = branch_join(&changed, nodes, count);
+		result = branch_join(&changed, nodes, edges, count);
 	if (result != CUDA_SUCCESS) {
 		free(changed.nodes);
+		free(changed.edges);
 		return result;
 	}
 	free(branch->nodes);
+	free(branch->edges);
 	branch->nodes = changed.nodes;
+	branch->edges = changed.edges;
 	branch->count = changed.count;
 	branch->room = changed.room;
 	return CUDA_SUCCESS;

@@ -49,7 +49,7 @@ static void connect_graph(struct pass *pass, const struct graph *graph, uint32_t
 {
 	for (const struct node *node = graph->first; node; node = node->next) {
 		for (size_t i = 0; i < node->to.count; i++)
-			connect(pass, node->last, node->to.at[i]->first);
+			connect(pass, node->last, node->to.at[i].node->first);
 		if (first != NO_STEP && !node->from.count)
 			connect(pass, first, node->first);
 		if (last != NO_STEP && !node->to.count)
@@ -156,7 +156,7 @@ static void walk_to(struct walk *walk, const struct node *node, struct visit *st
 	while (top >= stack) {
 		node = top->node;
 		if (top->at < node->from.count) {
-			node = node->from.at[top->at++];
+			node = node->from.at[top->at++].node;
 			if (!walk->seen[node->first])
 				*++top = (struct visit) { .node = node };
 			walk->seen[node->first] = true;

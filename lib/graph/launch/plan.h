@@ -39,7 +39,7 @@ struct plan {
 	struct step *steps;
 	uint32_t *after;
 	uint32_t *order;		/* numbers of steps: each after all that it comes after */
-	uint32_t *walk;			/* numbers of steps: in this order those of like graphs pair */
+	uint32_t *walk;			/* numbers of steps, in the order of plan_walk() */
 	struct by_node {
 		CUgraphNode node;
 		uint32_t step;

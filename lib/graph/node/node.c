@@ -33,8 +33,9 @@ CUresult node_new(struct node **out, CUgraphNodeParams *params)
 }
 
 /* This and all functions below need graphs_lock. */
-static CUresult check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
-				   size_t count)
+static CUresult check_dependencies(const struct graph *graph, const struct node *to,
+				   const CUgraphNode *dependencies,
+				   const CUgraphEdgeData *edges, size_t count)
 {
 	static unsigned int epoch;
 	struct node *node;
@@ -51,6 +52,9 @@ static CUresult check_dependencies(const struct graph *graph, const CUgraphNode 
 		if (node->seen == epoch)
 			return fail(CUDA_ERROR_INVALID_VALUE, "dependency %zu is there twice", i);
 		node->seen = epoch;
+		result = edge_check_nodes(node, to, edge_port(edges, i));
+		if (result != CUDA_SUCCESS)
+			return result;
 	}
 	return CUDA_SUCCESS;
 }
@@ -151,7 +155,7 @@ CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
 	result = edges_check(edges, count);
 	if (result == CUDA_SUCCESS)
-		result = check_dependencies(graph, dependencies, count);
+		result = check_dependencies(graph, node, dependencies, edges, count);
 	if (result == CUDA_SUCCESS && frees)
 		result = memory_insert_free(node->memory, graph);
 	if (result != CUDA_SUCCESS)
@@ -164,7 +168,7 @@ CUresult node_insert(struct node *node, struct graph *graph, const CUgraphNode *
 	if (result == CUDA_SUCCESS)
 		result = condition_allows(graph, node);
 	for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
-		result = edge_add(node_find(dependencies[i]), node);
+		result = edge_add(node_find(dependencies[i]), node, edge_port(edges, i));
 	if (result == CUDA_SUCCESS)
 		result = node_register(node);
 	if (result == CUDA_SUCCESS) {
