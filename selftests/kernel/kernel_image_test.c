@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Device code: what the library reads of PTX and fatbins, and what it refuses. */
 #include <fenv.h>
+#include <limits.h>
 
 #include "kernel_image_fixture.h"
 #include "reason.h"
@@ -243,6 +244,23 @@ TEST_F(kernel_image, alignments_without_a_translator)
 		ASSERT_OK(cuModuleLoadData(&self->module, code));
 		EXPECT_OK(cuModuleUnload(self->module));
 	}
+}
+
+/* A function's attributes are ints: more memory than they can say is the most that they can. */
+TEST_F(kernel_image, memory_beyond_an_int)
+{
+	static const char code[] = HEAD ".visible .entry k() { .shared .b8 s[65536][65536]; "
+				   ".local .b8 l[2147483647]; .local .b8 m[2147483647]; ret; }\n";
+	CUfunction function;
+	int value;
+
+	ASSERT_EQ(0, setenv("MEMCAST_PTX", "0", 1));
+	ASSERT_OK(cuModuleLoadData(&self->module, code));
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "k"));
+	EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
+	EXPECT_EQ(INT_MAX, value);
+	EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function));
+	EXPECT_EQ(INT_MAX, value);
 }
 
 TEST_F(kernel_image, says_which_line)
