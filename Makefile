@@ -2,6 +2,10 @@
 #
 # `make help` lists the goals. The module itself is described in Kbuild.
 
+# make and Kbuild take a blank or colon in a file's name for the end of the name.
+$(if $(word 2,$(CURDIR))$(findstring :,$(CURDIR)),\
+	$(error the folder '$(CURDIR)' may have no blank and no colon in its name))
+
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec

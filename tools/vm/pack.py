@@ -85,11 +85,12 @@ class Pack:
         self.needed = set()  # files whose needs are packed
         self.dependencies = None  # of the kernel's modules: lines of modules.dep by name
         init = self.place.build + "/tools/vm-init"
-        if not os.path.exists(self.base) or os.stat(self.base).st_mtime_ns <= max(
-                os.stat(file).st_mtime_ns for file in (init, __file__)):
-            self.make_base(init)
+        # The archive has the time of what it was made from: another version's may be older.
+        time = max(os.stat(file).st_mtime_ns for file in (init, __file__))
+        if not os.path.exists(self.base) or os.stat(self.base).st_mtime_ns != time:
+            self.make_base(init, time)
 
-    def make_base(self, init):
+    def make_base(self, init, time):
         """Makes the archive that never changes: folders, users, busybox under all its names"""
         busybox = find_program("busybox", self.place.path)
         files = {name: (FOLDER, b"") for name in "dev proc sys run root home var".split()}
@@ -103,6 +104,7 @@ class Pack:
         files["usr/bin/busybox"] = (S_IFREG | 0o755, self.machine.sysroot + busybox)
         files.update({"etc/" + name: (FILE, text.encode()) for name, text in USERS.items()})
         write_archive(f"{self.base}.{os.getpid()}", "wb", files)
+        os.utime(f"{self.base}.{os.getpid()}", ns=(time, time))
         os.rename(f"{self.base}.{os.getpid()}", self.base)
 
     def put(self, dest, mode, data=b""):

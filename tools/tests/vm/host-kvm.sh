@@ -9,7 +9,7 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 mkdir -p "$temp/bin" "$temp/build/tools"
 touch "$temp/device" "$temp/said" "$temp/build/tools/vm-init"
-touch -d tomorrow "$temp/build/tools/vm-base.cpio"
+touch -r "$temp/build/tools/vm-init" "$temp/build/tools/vm-base.cpio"
 
 # qemu COMMAND: makes a false QEMU, which notes its arguments and runs the command
 qemu() {
