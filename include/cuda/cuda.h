@@ -2805,10 +2805,11 @@ CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
  * More copies and fills (source: the API document, unless another is named)
  *
  * Without a stream, a call is in the legacy default stream: it comes after all
- * work of the context's streams that are not CU_STREAM_NON_BLOCKING. It is done
- * when the call returns, except for fills of devices' memory and copies between
- * devices that have to wait for such work: these go on as if they had a stream. Not
- * so with managed memory, nor with memory that has SYNC_MEMOPS.
+ * work of the context's streams that are not CU_STREAM_NON_BLOCKING. A copy between
+ * what contexts of two devices have allocated comes after such work of both. The call
+ * returns when its work is done. Fills of a device's memory, and copies within that of
+ * the context's device, go on as if they had a stream if they have to wait, but not
+ * with managed memory, nor with memory that has SYNC_MEMOPS.
  *
  * With a stream, the call checks its arguments, a window's bindings too
  * (ours). Host memory outside all reservations is used as NVIDIA's driver uses

@@ -4,7 +4,7 @@
  * engine does them.
  *
  *   device to device, fills	in the stream; a call without a stream does them at once if no
- *				earlier work is left
+ *				earlier work is left, and else waits unless may_return()
  *   from other host memory	as if at once: a small source is read into a buffer (put_aside()),
  *				for a large one, or without room for more, the call waits
  *   to other host memory	the call waits
@@ -81,7 +81,7 @@ CUresult fill_check(const struct memcast_fill *fill)
 }
 
 /* Return: has no context of another device plain memory? */
-static bool only_context_with_memory(uint32_t device)
+static bool no_other_device_has_memory(uint32_t device)
 {
 	return __builtin_expect(contexts_with_memory == with_memory[device], 1);
 }
@@ -89,7 +89,7 @@ static bool only_context_with_memory(uint32_t device)
 /* Checks peer access to plain memory, of which the kernel does not know. */
 CUresult fill_check_access(CUcontext context, const struct memcast_fill *fill)
 {
-	if (!fill->count || only_context_with_memory(fill->device))
+	if (!fill->count || no_other_device_has_memory(fill->device))
 		return CUDA_SUCCESS;
 	return fill_from_context(context, fill->to);
 }
@@ -203,28 +203,50 @@ static int device_alone(uint64_t address)
 	       info.out_location == MEMCAST_LOCATION_DEVICE ? (int)info.out_location_id : -1;
 }
 
-/*
- * Return: may a call without a stream return before its work is done? As NVIDIA documents, only if
- * all its memory is of one device: the program reads or changes other memory as soon as it returns,
- * and what it gives to another device comes after.
- */
-static bool may_return(const struct transfer *transfer)
+/* Does the call itself say that one side of a copy is memory of the host? */
+static bool names_host(const struct memcast_copy *copy)
 {
-	const struct memcast_copy *copy = &transfer->layers.copy;
-	int device = device_alone(transfer->is_copy ? copy->to : transfer->fill.to);
-
-	return device >= 0 && (!transfer->is_copy || (!(copy->flags & MEMCAST_COPY_PEER) &&
-						      device_alone(copy->from) == device));
+	return !(copy->flags & MEMCAST_COPY_TO_DEVICE) != !(copy->flags & MEMCAST_COPY_FROM_DEVICE);
 }
 
-/* A copy without a stream comes after all work of the contexts that have allocated its memory. */
-static CUresult wait_for_owners(const struct stream *stream, const struct memcast_copy *copy)
+/*
+ * Return: may a call without a stream return before its work is done? As NVIDIA documents, only if
+ * all its memory is of the stream's device (of a fill: of one): the program reads or changes other
+ * memory as soon as the call returns, and work of another device would not come after.
+ */
+static bool may_return(const struct stream *stream, const struct transfer *transfer)
 {
-	CUcontext owners[] = { context_of_memory(copy->to), context_of_memory(copy->from) };
+	const struct memcast_copy *copy = &transfer->layers.copy;
+
+	if (!transfer->is_copy)
+		return !transfer->fill.count || device_alone(transfer->fill.to) >= 0;
+	if (names_host(copy) || copy->flags & MEMCAST_COPY_PEER)
+		return false;
+	return !copy->bytes || !transfer->layers.count ||
+	       (device_alone(copy->to) == (int)stream->set->device &&
+		device_alone(copy->from) == (int)stream->set->device);
+}
+
+/*
+ * Waits, before a copy between what contexts of two devices have allocated, for the work of both. As
+ * NVIDIA's guide says, such a copy in the legacy stream comes after what was given to either device.
+ */
+static CUresult wait_for_both(const struct stream *stream, const struct layers *layers)
+{
+	const struct memcast_copy *copy = &layers->copy;
+	CUcontext owners[2];
 	CUresult result = CUDA_SUCCESS;
 
+	if (!stream->is_legacy || names_host(copy) || !copy->bytes || !layers->count ||
+	    no_other_device_has_memory(stream->set->device))
+		return CUDA_SUCCESS;
+	owners[0] = context_of_memory(copy->to);
+	owners[1] = context_of_memory(copy->from);
+	if (!owners[0] || !owners[1] ||
+	    context_slot(owners[0])->device == context_slot(owners[1])->device)
+		return CUDA_SUCCESS;
 	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
-		if (owners[i] && owners[i] != stream->set->context)
+		if (owners[i] != stream->set->context)
 			result = legacy_wait(owners[i]);
 	return result;
 }
@@ -237,9 +259,8 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 	CUresult result = CUDA_SUCCESS;
 	size_t aside;
 
-	if (transfer->is_copy && when == TRANSFER_SYNC &&
-	    !only_context_with_memory(stream->set->device))
-		result = wait_for_owners(stream, copy);
+	if (transfer->is_copy && when == TRANSFER_SYNC)
+		result = wait_for_both(stream, &transfer->layers);
 	if (result == CUDA_SUCCESS)
 		result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
 	if (transfer->is_copy && when == TRANSFER_SYNC)
@@ -248,8 +269,10 @@ static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
 		return result;
 	if (idle && (when == TRANSFER_SYNC || now))
 		return do_transfer(transfer);
-	if (when == TRANSFER_SYNC && !may_return(transfer))
-		return wait_and_do(stream, transfer);
+	if (when == TRANSFER_SYNC && !may_return(stream, transfer)) {
+		result = check_transfer(transfer);
+		return result == CUDA_SUCCESS ? wait_and_do(stream, transfer) : result;
+	}
 	if (!transfer->is_copy || when == TRANSFER_SYNC || when == TRANSFER_IN_ORDER)
 		return transfer_submit(stream, transfer, 0);
 	if (!now && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))

@@ -269,6 +269,35 @@ TEST_F(context, copies_wait_for_both_devices)
 		EXPECT_EQ(5 + busy, word);
 		pthread_join(thread, NULL);
 	}
+	/* a copy within the other device's memory is done, too */
+	*gate = 0;
+	ASSERT_OK(cuCtxSetCurrent(contexts[0]));
+	ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(gate), 1, CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, open_later, (void *)gate));
+	ASSERT_OK(cuMemcpyDtoD(at[1] + 4, at[1], 4));
+	ASSERT_OK(cuCtxSetCurrent(contexts[1]));
+	ASSERT_OK(cuMemcpyDtoH(&word, at[1] + 4, 4));
+	EXPECT_EQ(6, word);
+	pthread_join(thread, NULL);
+}
+
+/* A copy from or to the host comes after the work of the current context alone. */
+TEST_F(context, copy_that_lets_another_go_on)
+{
+	CUcontext first = created(0, 0), second = created(0, 1);
+	CUdeviceptr block, gate;
+	uint32_t one = 1;
+
+	ASSERT_OK(cuCtxSetCurrent(first));
+	ASSERT_OK(cuMemAlloc(&block, 4096));
+	ASSERT_OK(cuCtxSetCurrent(second));
+	ASSERT_OK(cuMemAlloc(&gate, 4096));
+	ASSERT_OK(cuMemsetD32(gate, 0, 1));
+	ASSERT_OK(cuStreamWaitValue32(NULL, gate, 1, CU_STREAM_WAIT_VALUE_EQ));
+	ASSERT_OK(cuCtxSetCurrent(first));
+	ASSERT_OK(cuMemcpyHtoD(gate, &one, 4));
+	ASSERT_OK(cuCtxSynchronize_v2(second));
+	ASSERT_OK(cuMemFree(block));
 }
 
 /* Each context waits for its own work. */

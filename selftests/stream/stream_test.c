@@ -272,6 +272,11 @@ TEST_F(stream, fills_without_stream_do_not_block)
 	HOLD(self->first);
 	ASSERT_OK(cuMemsetD32(AT(0), 3, 1));
 	ASSERT_OK(cuMemcpyDtoD(AT(1), AT(0), 4));
+	ASSERT_OK(cuMemsetD32(AT(0), 3, 0));
+	ASSERT_OK(cuMemcpyDtoD(AT(1), AT(0), 0));
+	/* nor does one that is refused */
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemsetD32(4096, 3, 1));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoD(AT(1), 4096, 4));
 	EXPECT_EQ(0, self->at[0]);
 	LET_GO();
 	ASSERT_OK(cuStreamSynchronize(NULL));
