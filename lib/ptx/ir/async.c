@@ -11,6 +11,7 @@
 static void copy(struct translator *t)
 {
 	uint64_t bytes = operand(t, 2)->number.integer;
+	uint32_t align = promised_align(t, bytes);
 	LLVMValueRef to, from, size = constant(t, 64, bytes);
 
 	if (bytes != 4 && bytes != 8 && bytes != 16) {
@@ -24,21 +25,19 @@ static void copy(struct translator *t)
 	if (operand(t, 3)->kind == OPERAND_REGISTER && operand(t, 3)->symbol->type == TYPE_PRED) {
 		LLVMValueRef ignore = get_predicate(t, operand(t, 3));
 
-		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
+		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, align);
 		size = choose(t, ignore, constant(t, 64, 0), size);
 	} else if (t->at->operands_count > 3U + has(t, MOD_L2__cache_hint)) {
-		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, bytes);
+		LLVMBuildMemSet(t->builder, to, constant(t, 8, 0), size, align);
 		size = resize(t, get(t, operand(t, 3), TYPE_U32), 64, false);
 		/* more is not defined: it is no store beyond the destination */
 		size = intrinsic(t, "llvm.umin", t->i64, 2, size, constant(t, 64, bytes), NULL);
 	} else {
 		LLVMValueRef value;
-		uint32_t align;
 
 		checked_access(t, from, operand(t, 1), SPACE_GLOBAL, constant(t, 32, bytes),
 			       PTX_ACCESS_LOAD, NULL);
 		value = BUILD(Load2, int_type(t, 8 * bytes), from);
-		align = t->loops && bytes == 16 ? 8 : bytes;	/* as in memory.c */
 		LLVMSetAlignment(value, align);
 		LLVMSetAlignment(LLVMBuildStore(t->builder, value, to), align);
 		return;

@@ -75,15 +75,21 @@ static bool acquires(const struct access *access, LLVMValueRef instruction)
 				   LLVMIsALoadInst(instruction));
 }
 
+/*
+ * In a loop over threads an access comes before its address is found to be misaligned. x86-64 has
+ * instructions that fault at such an address of 16 bytes, so LLVM is told less.
+ */
+uint32_t promised_align(const struct translator *t, uint32_t align)
+{
+	return t->loops && align > 8 ? 8 : align;
+}
+
 static void order(struct translator *t, const struct access *access, LLVMValueRef instruction)
 {
 	bool scalar = access->count == 1 && access->bytes <= 8;
 	uint32_t align = access->bytes < 16 ? access->bytes : 16;
 
-	/* x86-64 takes an aligned access of 16 bytes for ILLEGAL_ADDRESS, before check_alignment() ends */
-	if (t->loops && !access->strong && align == 16)
-		align = 8;
-	LLVMSetAlignment(instruction, align);
+	LLVMSetAlignment(instruction, promised_align(t, align));
 	if (!access->strong) {
 		no_order(t, instruction);
 		return;

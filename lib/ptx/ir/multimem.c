@@ -352,8 +352,9 @@ void translate_multimem(struct translator *t)
 	const struct multimem_name *entry = multimem_names;
 	bool load = has(t, MOD_ld_reduce);
 	struct operand *value = operand(t, load ? 0 : 1);
-	LLVMValueRef values[4], pointer, function, place;
+	LLVMValueRef values[4], function, place;
 	uint32_t bytes = type_bits(type) / 8, count;
+	struct replicas all = {};
 	char name[96] = "";
 
 	if (has(t, MOD_cp)) {
@@ -372,18 +373,17 @@ void translate_multimem(struct translator *t)
 		unsupported(t);
 		return;
 	}
-	pointer = pointer_to(t, operand(t, load ? 1 : 0), SPACE_GLOBAL,
-			     t->root->kernel.checked ? count * bytes : 1);
+	all.view = multimem_view(t, as_int(t, pointer_to(t, operand(t, load ? 1 : 0), SPACE_GLOBAL,
+							 t->root->kernel.checked ? count * bytes :
+							 1)), &all.offset);
+	/* a window itself may be closed to plain loads, by which a thread that waits looks again */
 	if (load)
-		note_looked_at(t, pointer, bytes);
+		note_looked_at(t, replica_at(t, &all, constant(t, 64, 0)), bytes);
 	else
 		note_deed(t);
 	if (!t->root->kernel.checked &&
 	    (!load ? has(t, MOD_st) && bytes * count >= 4 :
 		    type == TYPE_F32 && has(t, MOD_add))) {
-		struct replicas all = {};
-
-		all.view = multimem_view(t, as_int(t, pointer), &all.offset);
 		if (load)
 			sum_f32(t, &all, value, count);
 		else
@@ -400,7 +400,8 @@ void translate_multimem(struct translator *t)
 	for (uint32_t i = 0; !load && i < count; i++)
 		LLVMBuildStore(t->builder, get(t, element(value, i), type),
 			       at_offset(t, place, i * bytes));
-	values[0] = multimem_view(t, as_int(t, pointer), &values[1]);
+	values[0] = all.view;
+	values[1] = all.offset;
 	values[2] = values[3] = place;
 	LLVMBuildCall2(t->builder, function_type, function, values, 4, "");
 	for (uint32_t i = 0; load && i < count; i++)

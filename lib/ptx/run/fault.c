@@ -76,9 +76,13 @@ static int result_of(const struct runner *runner, const struct fiber *fiber, cha
 	int64_t at = runner->address - (uintptr_t)thread->cluster_shared;
 	uint32_t rank = (uint32_t)at / PTX_SHARED_WINDOW;
 
-	/* what is further away is the other address of a copy */
 	if (!ptx_run_line_says || !ptx_run_line_says(runner->rip, ".shared") ||
 	    at != (int32_t)at || rank < thread->cluster_nctarank)
+		return RESULT_ILLEGAL_ADDRESS;
+	/* a copy has another address, too, which is that of any memory */
+	if (ptx_run_line_says(runner->rip, ".global") &&
+	    (at < -(int64_t)PTX_SHARED_WINDOW ||
+	     at >= (int64_t)((thread->cluster_nctarank + 1) * PTX_SHARED_WINDOW)))
 		return RESULT_ILLEGAL_ADDRESS;
 	if (thread->is_cluster && ptx_run_line_says(runner->rip, ".shared::cluster")) {
 		snprintf(what, size, "the cluster has no block %u", rank);
