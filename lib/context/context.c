@@ -193,6 +193,12 @@ DEFINE_CALL(cuCtxGetCurrent, (CUcontext *context), context)
 	return CUDA_SUCCESS;
 }
 
+/* That a context has ended is an answer: the runtime asks before each of its calls. */
+static CUresult ended(CUresult result)
+{
+	return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? asked(result) : result;
+}
+
 /* A primary context has a device also while no reference to it is held. */
 static CUresult context_get_device(CUdevice *device, CUcontext context)
 {
@@ -206,7 +212,7 @@ static CUresult context_get_device(CUdevice *device, CUcontext context)
 		result = CUDA_SUCCESS;
 	if (result == CUDA_SUCCESS)
 		*device = slot->device;
-	return result;
+	return ended(result);
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
@@ -229,7 +235,7 @@ DEFINE_CALL(cuCtxGetFlags, (unsigned int *flags), flags)
 	result = find_to_ask(NULL, &slot);
 	if (result == CUDA_SUCCESS)
 		*flags = slot->flags | (slot < &slots[PRIMARIES] ? CU_CTX_MAP_HOST : 0);
-	return result;
+	return ended(result);
 }
 
 /* MAP_HOST stays as it was when the context was made. */

@@ -38,24 +38,31 @@ static bool is_current(CUdevice *device)
 		cuCtxGetDevice(device) == CUDA_SUCCESS;
 }
 
+static bool is_active(int device)
+{
+	unsigned int flags;
+	int active;
+
+	return cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active;
+}
+
 /*
  * Holds one reference to a device's primary context. To retain a context also revives it after a
- * reset, the runtime's or the driver's, which leaves the driver's count of references as it is.
+ * reset, the runtime's or the driver's, which leaves the driver's count of references as it is. If
+ * the program has released the runtime's reference instead, the new one is kept.
  */
 static CUresult retain_primary(CUcontext *context, int device)
 {
-	unsigned int flags;
 	CUresult result;
-	int active;
 
 	*context = primaries[device];
-	if (*context && cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
-	    active)
+	if (*context && is_active(device))
 		return CUDA_SUCCESS;
 	result = cuDevicePrimaryCtxRetain(context, device);
-	if (result == CUDA_SUCCESS && atomic_exchange(&primaries[device], *context))
-		cuDevicePrimaryCtxRelease(device);
-	return result;
+	if (result != CUDA_SUCCESS || !atomic_exchange(&primaries[device], *context))
+		return result;
+	cuDevicePrimaryCtxRelease(device);
+	return is_active(device) ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(context, device);
 }
 
 cudaError_t primary_context(CUcontext *context, int device)
