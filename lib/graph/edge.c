@@ -74,6 +74,13 @@ void edges_drop(struct node *node)
 		edge_remove(node, node->to.at[node->to.count - 1].node);
 }
 
+/* A caller has no room for what its edges are. */
+CUresult edge_lossy(void)
+{
+	return fail(CUDA_ERROR_LOSSY_QUERY,
+		    "an edge has a port, and the call has no output for it");
+}
+
 CUgraphEdgeData edge_data(unsigned char port)
 {
 	return (CUgraphEdgeData) {

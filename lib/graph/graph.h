@@ -141,6 +141,7 @@ void edges_drop(struct node *node);
 CUresult edges_check(const CUgraphEdgeData *edges, size_t count);
 CUresult edge_check_nodes(const struct node *from, const struct node *to, unsigned char port);
 CUgraphEdgeData edge_data(unsigned char port);
+CUresult edge_lossy(void);
 
 /* Return: the port of an edge that edges_check() has seen. @edges: NULL: all of type DEFAULT */
 static inline unsigned char edge_port(const CUgraphEdgeData *edges, size_t i)

@@ -42,9 +42,7 @@ static CUresult output_end(struct output *output, size_t *count)
 		if (output->others)
 			output->others[i] = NULL;
 	}
-	return output->lossy ? fail(CUDA_ERROR_LOSSY_QUERY,
-				    "an edge has a port, and the call has no output for it") :
-			       CUDA_SUCCESS;
+	return output->lossy ? edge_lossy() : CUDA_SUCCESS;
 }
 
 static CUresult get_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, bool roots)

@@ -275,8 +275,7 @@ static CUresult answer(const struct question *question, struct branch *branch)
 		return result;
 	for (size_t i = 0; question->nodes && !question->edges && i < branch->count; i++)
 		if (branch->edges[i].from_port)
-			return fail(CUDA_ERROR_LOSSY_QUERY,
-				    "an edge has a port, and the call has no output for it");
+			return edge_lossy();
 	*question->status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (question->id)
 		*question->id = capture->id;
