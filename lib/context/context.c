@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "context.h"
+#include "current.h"
 #include "device/device.h"
 
 #define STACK_DEPTH	256
@@ -193,10 +194,18 @@ DEFINE_CALL(cuCtxGetCurrent, (CUcontext *context), context)
 	return CUDA_SUCCESS;
 }
 
-/* That a context has ended is an answer: the runtime asks before each of its calls. */
-static CUresult ended(CUresult result)
+CUresult memcastContextAsk(CUdevice *device)
 {
-	return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? asked(result) : result;
+	CUresult result = library_ready();
+	struct slot *slot = NULL;
+
+	*device = -1;
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = find_to_ask(NULL, &slot);
+	if (slot && (result == CUDA_SUCCESS || slot < &slots[PRIMARIES]))
+		*device = slot->device;
+	return thread_is_worker() ? CUDA_ERROR_NOT_PERMITTED : result;
 }
 
 /* A primary context has a device also while no reference to it is held. */
@@ -212,7 +221,7 @@ static CUresult context_get_device(CUdevice *device, CUcontext context)
 		result = CUDA_SUCCESS;
 	if (result == CUDA_SUCCESS)
 		*device = slot->device;
-	return ended(result);
+	return result;
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
@@ -235,7 +244,7 @@ DEFINE_CALL(cuCtxGetFlags, (unsigned int *flags), flags)
 	result = find_to_ask(NULL, &slot);
 	if (result == CUDA_SUCCESS)
 		*flags = slot->flags | (slot < &slots[PRIMARIES] ? CU_CTX_MAP_HOST : 0);
-	return ended(result);
+	return result;
 }
 
 /* MAP_HOST stays as it was when the context was made. */

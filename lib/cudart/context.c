@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "../context/current.h"
 #include "runtime.h"
 
 /* The primary contexts to which this library holds a reference of the driver's; NULL: none */
@@ -32,10 +33,8 @@ cudaError_t runtime_loaded(void)
 /* Is a context current? @device: output, its device */
 static bool is_current(CUdevice *device)
 {
-	CUcontext current;
-
-	return cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
-		cuCtxGetDevice(device) == CUDA_SUCCESS;
+	memcastContextAsk(device);
+	return *device >= 0;
 }
 
 static bool is_active(int device)
@@ -65,7 +64,7 @@ static CUresult retain_primary(CUcontext *context, int device)
 	return is_active(device) ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(context, device);
 }
 
-cudaError_t primary_context(CUcontext *context, int device)
+static cudaError_t hold_primary(CUcontext *context, int device)
 {
 	CUresult result;
 	int before;
@@ -79,32 +78,44 @@ cudaError_t primary_context(CUcontext *context, int device)
 	return error_of(result);
 }
 
+/* For a host function's call, which the driver is to refuse, this makes no context. */
+cudaError_t primary_context(CUcontext *context, int device)
+{
+	CUdevice current;
+
+	*context = NULL;
+	return memcastContextAsk(&current) == CUDA_ERROR_NOT_PERMITTED ? cudaSuccess :
+		hold_primary(context, device);
+}
+
 static cudaError_t make_current(int device)
 {
 	CUcontext context;
-	cudaError_t error = primary_context(&context, device);
+	cudaError_t error = hold_primary(&context, device);
 
 	return error == cudaSuccess ? error_of(cuCtxSetCurrent(context)) : error;
 }
 
+/* Of the contexts that have ended, a primary one is made anew. */
 cudaError_t runtime_ready(void)
 {
 	cudaError_t error = runtime_loaded();
-	CUcontext current = NULL;
-	unsigned int flags;
+	CUcontext current;
 	CUdevice device;
 
-	if (error == cudaSuccess)
-		error = error_of(cuCtxGetCurrent(&current));
 	if (error != cudaSuccess)
 		return error;
-	if (!current)
+	switch (memcastContextAsk(&device)) {
+	case CUDA_SUCCESS:
+	case CUDA_ERROR_NOT_PERMITTED:	/* the driver refuses what a host function may not call */
+		return cudaSuccess;
+	case CUDA_ERROR_INVALID_CONTEXT:
 		return make_current(thread_device);
-	/* of the contexts that have ended, only a primary one still has a device */
-	if (cuCtxGetFlags(&flags) == CUDA_ERROR_CONTEXT_IS_DESTROYED &&
-	    cuCtxGetDevice(&device) == CUDA_SUCCESS)
-		return make_current(device);
-	return cudaSuccess;
+	case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+		return device < 0 ? cudaSuccess : make_current(device);
+	default:	/* the driver's words */
+		return error_of(cuCtxGetCurrent(&current));
+	}
 }
 
 static cudaError_t choose(int device)
@@ -154,7 +165,7 @@ static cudaError_t init_device(int device, unsigned int device_flags, unsigned i
 		error = refuse("cudaInitDevice", cudaErrorInvalidValue, "flags %#x", flags);
 	if (error == cudaSuccess && flags & cudaInitDeviceFlagsAreValid)
 		error = set_flags(device, device_flags);
-	return error == cudaSuccess ? primary_context(&context, device) : error;
+	return error == cudaSuccess ? hold_primary(&context, device) : error;
 }
 
 cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags)

@@ -45,7 +45,7 @@ TEST_F(runtime_stream, streams)
 }
 
 struct inside {
-	cudaError_t memory, host, managed, pinned, info, event;
+	cudaError_t memory, host, managed, pinned, info, event, peers;
 };
 
 static void allocate(void *data)
@@ -61,12 +61,15 @@ static void allocate(void *data)
 	in->pinned = cudaHostRegister(&any, sizeof(any), 0);
 	in->info = cudaMemGetInfo(&bytes, &bytes);
 	in->event = cudaEventCreate(&event);
+	in->peers = cudaMemcpyPeer(in, 0, in, 0, 1);
 }
 
-/* The thread of a host function has no device, and gets none to allocate on. */
+/* The thread of a host function has no device, and gets none: no context is made. */
 TEST_F(runtime_stream, host_functions_do_not_allocate)
 {
 	struct inside in = {};
+	unsigned int flags;
+	int active = -1;
 
 	ASSERT_RT(cudaSetDevice(1));
 	ASSERT_RT(cudaLaunchHostFunc(NULL, allocate, &in));
@@ -77,6 +80,9 @@ TEST_F(runtime_stream, host_functions_do_not_allocate)
 	EXPECT_RT(cudaErrorNotPermitted, in.pinned);
 	EXPECT_RT(cudaErrorNotPermitted, in.info);
 	EXPECT_RT(cudaErrorNotPermitted, in.event);
+	EXPECT_RT(cudaErrorNotPermitted, in.peers);
+	ASSERT_OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+	EXPECT_EQ(0, active);
 }
 
 TEST_F(runtime_stream, events)
