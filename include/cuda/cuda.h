@@ -3160,8 +3160,7 @@ CUresult CUDAAPI cuEventCreate(CUevent *phEvent, unsigned int Flags);
  * cuEventDestroy() - end an event
  * @hEvent: streams and threads that wait for it go on waiting
  *
- * Errors: CUDA_ERROR_CONTEXT_IS_DESTROYED (the event's context has ended; the event
- * ends as well).
+ * Errors: CUDA_ERROR_CONTEXT_IS_DESTROYED (the event has ended with its context).
  */
 CUresult CUDAAPI cuEventDestroy(CUevent hEvent);
 
@@ -4224,8 +4223,8 @@ CUresult CUDAAPI cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
  *	least 1 and no more than the dma-buf's; flags, 0 or, for OPAQUE_FD,
  *	CUDA_EXTERNAL_MEMORY_DEDICATED, which changes nothing (ours)
  *
- * It counts as memory of the current context's device, and keeps the buffer until
- * it and the buffers mapped from it are gone. The fd belongs to the library from
+ * It counts as memory of the current context's device, ends with that context, and keeps
+ * the buffer until it and the buffers mapped from it are gone. The fd belongs to the library from
  * then on for OPAQUE_FD; it stays the caller's for DMABUF_FD (ours).
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_CONTEXT, _NOT_PERMITTED (it is
@@ -4246,7 +4245,8 @@ cuImportExternalMemory(CUexternalMemory *extMem_out,
  * Every device may access it. It can be bound with cuMulticastBindAddr(), in
  * multiples of G.
  *
- * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE, _INVALID_CONTEXT.
+ * Errors: CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE, _INVALID_CONTEXT,
+ * _CONTEXT_IS_DESTROYED (the one that imported it).
  */
 CUresult CUDAAPI
 cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory extMem,

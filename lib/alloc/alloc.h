@@ -45,6 +45,10 @@ CUresult context_heap_of(struct slot *slot, enum context_heap which, uint32_t *h
 CUresult context_heap(enum context_heap which, uint32_t *heap, uint32_t *tag);
 CUresult context_free(CUdeviceptr address, uint32_t kind);
 
+/* external.c: the two halves of ending a context's external memories, as heap.c's of its heaps */
+void externals_take(CUcontext context);
+void externals_end(void);
+
 /* Counters by which a copy or fill tells whether contexts can be in each other's way */
 extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
 CUresult fill_from_context(CUcontext context, uint64_t to);

@@ -108,6 +108,7 @@ static void heaps_take(struct slot *slot, uint32_t *heaps)
 		heaps[i] = atomic_exchange(&slot->heaps[i], 0);
 	if (heaps[HEAP_OF_DEVICE])
 		count_memory(slot, -1);
+	externals_take(context_value(slot));
 }
 
 static void heaps_end(const uint32_t *heaps)
@@ -115,6 +116,7 @@ static void heaps_end(const uint32_t *heaps)
 	for (unsigned int i = 0; i < CONTEXT_HEAPS; i++)
 		heap_end(heaps[i]);
 	advice_forget_heap(heaps[HEAP_MANAGED]);
+	externals_end();
 }
 
 static const char *origin_of(const struct memcast_address_info *info)

@@ -84,15 +84,18 @@ extern struct context_operations {
 	 */
 	void (*finish_streams)(CUcontext context);
 	/*
-	 * with slots_lock held: ends a context's streams without running the work in their
-	 * queues
+	 * with slots_lock held: ends a context's events, and its streams without running the work
+	 * in their queues
 	 */
 	void (*end_streams)(CUcontext context);
 	/* with slots_lock held: all streams of a device return @error from now on */
 	void (*fail_streams)(uint32_t device, CUresult error);
-	/* with slots_lock held: moves the slot's heaps to @heaps (CONTEXT_HEAPS of them) */
+	/*
+	 * with slots_lock held: moves the slot's heaps to @heaps (CONTEXT_HEAPS of them), and puts
+	 * its external memories aside
+	 */
 	void (*take_heaps)(struct slot *slot, uint32_t *heaps);
-	/* without a lock: ends those heaps, for which the kernel may need long */
+	/* without a lock: ends what was taken, for which the kernel may need long */
 	void (*end_heaps)(const uint32_t *heaps);
 } context_operations;
 

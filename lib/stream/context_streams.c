@@ -365,12 +365,13 @@ struct stream *stream_withdraw(CUstream handle)
 	return table_remove(&streams_table, handle);
 }
 
-/* Ends the streams of a context that ends, without running the work in their queues. */
+/* A context ends: so do its events, and its streams, without running the work in their queues. */
 static void streams_end(CUcontext context)
 {
 	struct stream *stream, *ended = NULL;
 	struct stream_set *set, **link;
 
+	events_end(context);
 	set_lock();
 	link = set_link(context);
 	set = *link;

@@ -187,7 +187,8 @@ CUresult fence_wait(struct fence *fence);
 struct fence *fence_reference(struct fence *fence);
 CUresult stream_submit_fence(struct stream *stream, struct fence *fence, bool wait);
 
-/* event/event.c: for nodes of graphs */
+/* event/event.c: for the end of a context, for nodes of graphs */
+void events_end(CUcontext context);
 CUresult event_get(CUevent handle, struct event **event);
 struct event *event_reference(struct event *event);
 void event_put(struct event *event);

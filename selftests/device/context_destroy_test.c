@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Contexts are destroyed, detached from, or destroyed while another thread has them current. */
 #include <pthread.h>
+#include <unistd.h>
 #include "context_fixture.h"
 #include "reason.h"
 
@@ -68,6 +69,81 @@ TEST_F(context, attach_and_detach)
 	EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(primary));
 	EXPECT_OK(cuProfilerStart());
 	EXPECT_OK(cuProfilerStop());
+}
+
+/* A process has as many events for others at once. */
+#define EVENTS_MOST	1024
+
+#define import_memory(fd)	import_memory_(_metadata, fd)
+TEST_HELPER CUexternalMemory import_memory_(struct __test_metadata *_metadata, int fd)
+{
+	CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
+		.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .size = CHUNK,
+		.handle.fd = dup(fd),
+	};
+	CUexternalMemory memory = NULL;
+
+	ASSERT_OK(cuImportExternalMemory(&memory, &desc));
+	return memory;
+}
+
+/* What a context leaves ends with it, and leaves nothing, however often that is so. */
+TEST_F(context, its_events_and_external_memories_end)
+{
+	CUDA_EXTERNAL_MEMORY_BUFFER_DESC part = { .size = CHUNK };
+	CUmemGenericAllocationHandle handle = new_memory(0, CHUNK);
+	CUexternalMemory memory;
+	int fd = exported(handle);
+	CUcontext context, other;
+	CUevent event, shared;
+	CUdeviceptr at;
+
+	ASSERT_OK(cuMemRelease(handle));
+	for (int round = 0; round < EVENTS_MOST + 8; round++) {
+		bool primary = round % 2;
+
+		ASSERT_OK(primary ? cuDevicePrimaryCtxRetain(&context, 0) :
+				    cuCtxCreate(&context, NULL, 0, 0));
+		ASSERT_OK(cuCtxSetCurrent(context));
+		ASSERT_OK(cuEventCreate(&event, 0));
+		ASSERT_OK(cuEventRecord(event, NULL));
+		ASSERT_OK(cuEventCreate(&shared, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+		memory = import_memory(fd);
+		ASSERT_OK(cuExternalMemoryGetMappedBuffer(&at, memory, &part));
+		ASSERT_OK(primary ? cuDevicePrimaryCtxReset(0) : cuCtxDestroy(context));
+		if (primary) {
+			/* the same value, but another context */
+			ASSERT_OK(cuDevicePrimaryCtxRetain(&other, 0));
+			ASSERT_EQ(context, other);
+		} else {
+			other = created(0, 0);
+		}
+		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuEventQuery(event));
+		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuEventDestroy(shared));
+		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+			  cuExternalMemoryGetMappedBuffer(&at, memory, &part));
+		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuDestroyExternalMemory(memory));
+		if (primary) {
+			ASSERT_OK(cuDevicePrimaryCtxRelease(0));
+			ASSERT_OK(cuDevicePrimaryCtxRelease(0));
+		} else {
+			ASSERT_OK(cuCtxDestroy(other));
+		}
+		ASSERT_OK(cuCtxSetCurrent(NULL));
+	}
+	/* a new event has the place of one, whose handle it is not */
+	other = created(0, 0);
+	ASSERT_OK(cuEventCreate(&event, 0));
+	ASSERT_OK(cuCtxDestroy(other));
+	other = created(0, 0);
+	ASSERT_OK(cuEventCreate(&shared, 0));
+	EXPECT_NE(event, shared);
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event));
+	EXPECT_OK(cuEventDestroy(shared));
+	EXPECT_OK(cuCtxDestroy(other));
+	ASSERT_EQ(0, close(fd));
+	/* the page of this process's events */
+	EXPECT_EQ(1, stat_of("memories"));
 }
 
 struct thread {

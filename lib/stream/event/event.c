@@ -35,7 +35,30 @@ bool event_is_shared(const struct event *event)
 	return event->shared;
 }
 
-/* Finds an event by its handle. After the end of its context an event can only be destroyed. */
+static bool is_of(const void *event, const void *context)
+{
+	return ((const struct event *)event)->context == context;
+}
+
+static void put(void *event)
+{
+	event_put(event);
+}
+
+/* A context ends, with slots_lock held, and with it its events. */
+void events_end(CUcontext context)
+{
+	table_end(&events_table, is_of, context, put);
+}
+
+static CUresult fail_no_event(CUevent handle)
+{
+	return table_ended(&events_table, handle) ?
+		fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the event's context has ended") :
+		fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+}
+
+/* Finds an event by its handle. */
 CUresult event_get(CUevent handle, struct event **event)
 {
 	struct slot *slot;
@@ -45,7 +68,7 @@ CUresult event_get(CUevent handle, struct event **event)
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	*event = table_find(&events_table, handle);
 	if (!*event)
-		return fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
+		return fail_no_event(handle);
 	result = context_find((*event)->context, &slot);
 	if (result != CUDA_SUCCESS)
 		event_put(*event);
@@ -177,8 +200,8 @@ static CUresult event_destroy(CUevent handle)
 		return fail(CUDA_ERROR_NOT_PERMITTED, "called from a host function");
 	event = table_remove(&events_table, handle);
 	if (!event)
-		return fail(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
-	/* the event is destroyed even if its context has ended */
+		return fail_no_event(handle);
+	/* the event is destroyed even if its device has failed */
 	result = context_find(event->context, &slot);
 	event_put(event);
 	return result;
