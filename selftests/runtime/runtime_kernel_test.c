@@ -8,6 +8,8 @@
 #include "log_lines.h"
 #include "runtime_kernel_fixture.h"
 
+static void **left;			/* images that are there when the process exits */
+
 FIXTURE(runtime_kernel) {
 	void **handle;
 };
@@ -234,6 +236,30 @@ TEST_F(runtime_kernel, launches)
 	EXPECT_RT(cudaErrorInvalidDeviceFunction, __cudaGetKernel(&kernel, &nowhere));
 	EXPECT_RT(cudaSuccess, cudaDeviceSynchronize());
 	unlink(path);
+}
+
+static void unregister_at_exit(void)
+{
+	__cudaUnregisterFatBinary(left);
+}
+
+static int exit_with_work(void)
+{
+	static int never;
+	void *address;
+
+	left = register_all();
+	if (!left || atexit(unregister_at_exit) ||
+	    cudaGetSymbolAddress(&address, &counter) != cudaSuccess ||
+	    cudaLaunchHostFunc(NULL, wait_for, &never) != cudaSuccess)
+		return 1;
+	exit(0);
+}
+
+/* A process ends although work of its streams does not, and its images with it. */
+TEST(runtime_exit)
+{
+	IN_CHILD(exit_with_work() == 0);
 }
 
 /* What is wrong with an image is the error of each call that asks for a part of it. */

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <search.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,17 @@ static int compare_handles(const void *a, const void *b)
 	const struct kernel *x = a, *y = b;
 
 	return x->handle < y->handle ? -1 : x->handle > y->handle;
+}
+
+/*
+ * Is the process ending? Its images then stay: to unload one waits for its kernels, which may run
+ * for ever, and other threads may still launch them.
+ */
+static atomic_bool exiting;
+
+static void note_exit(void)
+{
+	exiting = true;
 }
 
 EXPORTED void **__cudaRegisterFatBinary(void *binary)
@@ -176,7 +188,7 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 	struct variable *variable;
 	struct kernel *kernel;
 
-	if (!image)
+	if (!image || exiting)
 		return;
 	pthread_mutex_lock(&lock);
 	while ((kernel = image->kernels)) {
@@ -222,6 +234,9 @@ static CUresult load(struct image *image, CUlibrary *library)
 	pthread_mutex_unlock(&lock);
 	if (*library != new)
 		cuLibraryUnload(new);
+	else
+		/* called at exit before what the image's program registered when it began */
+		atexit(note_exit);
 	return CUDA_SUCCESS;
 }
 
