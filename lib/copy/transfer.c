@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies and fills in a stream: when they are done, and what is checked when. The kernel's copy
- * engine does them.
+ * engine does them. What a call itself does, or waits for, is work of the stream, too.
  *
  *   device to device, fills	in the stream; a call without a stream does them at once if no
  *				earlier work is left, and else waits unless may_return()
@@ -12,6 +12,7 @@
  * "Other" host memory is memory outside all reservations: NVIDIA's driver has to put such memory
  * through buffers of its own, so programs count on this.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,15 @@
 
 static atomic_size_t aside_all;
 
+/* A call that waits for its own transfer, and returns its failure */
+struct waiter {
+	struct fence *fence;
+	char reason[256];
+};
+
 struct transfer {
 	struct work work;
+	struct waiter *waiter;		/* or NULL */
 	bool is_copy;
 	size_t aside_bytes;
 	union {
@@ -106,11 +114,38 @@ static CUresult check_transfer(const struct transfer *transfer)
 				   fill_check(&transfer->fill);
 }
 
+/* The calling thread does the transfer itself, in a stream that it has taken. */
+static CUresult do_taken(struct stream *stream, struct transfer *transfer)
+{
+	CUresult result = do_transfer(transfer);
+
+	stream_give(stream);
+	return result;
+}
+
+static void do_awaited(struct transfer *transfer, CUresult error)
+{
+	struct waiter *waiter = transfer->waiter;
+	struct fence *fence = waiter->fence;
+
+	if (error == CUDA_SUCCESS) {
+		error = do_transfer(transfer);
+		if (error != CUDA_SUCCESS)
+			snprintf(waiter->reason, sizeof(waiter->reason), "%s", fail_reason());
+	}
+	fence_signal(fence, error);
+	fence_put(fence);
+}
+
 static CUresult run_transfer(struct work *work, struct stream *stream, CUresult error)
 {
 	struct transfer *transfer = (struct transfer *)work;
 
 	(void)stream;
+	if (transfer->waiter) {
+		do_awaited(transfer, error);
+		return CUDA_SUCCESS;
+	}
 	if (error == CUDA_SUCCESS && transfer->is_copy)
 		error = layers_result(&transfer->layers, layers_copy(&transfer->layers));
 	else if (error == CUDA_SUCCESS)
@@ -157,7 +192,7 @@ static CUresult transfer_submit(struct stream *stream, const struct transfer *tr
 	*work = *transfer;
 	work->work.run = run_transfer;
 	work->aside_bytes = aside;
-	result = check_transfer(work);
+	result = work->waiter ? CUDA_SUCCESS : check_transfer(work);
 	if (aside && result == CUDA_SUCCESS)
 		put_aside(work);
 	if (result == CUDA_SUCCESS)
@@ -167,11 +202,37 @@ static CUresult transfer_submit(struct stream *stream, const struct transfer *tr
 	return result;
 }
 
-static CUresult wait_and_do(struct stream *stream, struct transfer *transfer)
+/* Queues a transfer and waits for it. */
+static CUresult submit_and_wait(struct stream *stream, struct transfer *transfer)
 {
-	CUresult result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
+	struct waiter waiter = { .fence = fence_alloc(), .reason = "work in a stream has failed" };
+	CUresult result;
 
-	return result == CUDA_SUCCESS ? do_transfer(transfer) : result;
+	if (!waiter.fence)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
+	transfer->waiter = &waiter;
+	fence_reference(waiter.fence);
+	result = transfer_submit(stream, transfer, 0);
+	if (result != CUDA_SUCCESS) {
+		fence_put(waiter.fence);
+	} else {
+		result = fence_wait(waiter.fence);
+		prints_flush();
+		if (result != CUDA_SUCCESS)
+			fail(result, "%s", waiter.reason);
+	}
+	fence_put(waiter.fence);
+	return result;
+}
+
+static CUresult do_and_wait(struct stream *stream, struct transfer *transfer)
+{
+	bool taken;
+	CUresult result = stream_take(stream, &taken);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	return taken ? do_taken(stream, transfer) : submit_and_wait(stream, transfer);
 }
 
 static bool is_mapped(uint64_t address)
@@ -251,41 +312,63 @@ static CUresult wait_for_both(const struct stream *stream, const struct layers *
 	return result;
 }
 
-static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
-			       enum transfer_when when)
+static CUresult do_sync(struct stream *stream, struct transfer *transfer)
 {
-	const struct memcast_copy *copy = &transfer->layers.copy;
-	bool now = when == TRANSFER_READ_NOW, idle;
 	CUresult result = CUDA_SUCCESS;
-	size_t aside;
+	bool taken;
 
-	if (transfer->is_copy && when == TRANSFER_SYNC)
+	if (transfer->is_copy)
 		result = wait_for_both(stream, &transfer->layers);
 	if (result == CUDA_SUCCESS)
-		result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
-	if (transfer->is_copy && when == TRANSFER_SYNC)
+		result = stream_take(stream, &taken);
+	if (transfer->is_copy)
 		prints_flush();
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (idle && (when == TRANSFER_SYNC || now))
-		return do_transfer(transfer);
-	if (when == TRANSFER_SYNC && !may_return(stream, transfer)) {
-		result = check_transfer(transfer);
-		return result == CUDA_SUCCESS ? wait_and_do(stream, transfer) : result;
-	}
-	if (!transfer->is_copy || when == TRANSFER_SYNC || when == TRANSFER_IN_ORDER)
+	if (taken)
+		return do_taken(stream, transfer);
+	if (may_return(stream, transfer))
 		return transfer_submit(stream, transfer, 0);
-	if (!now && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))
-		return wait_and_do(stream, transfer);
-	if ((copy->flags & MEMCAST_COPY_FROM_DEVICE) || is_mapped(copy->from))
-		return now ? wait_and_do(stream, transfer) : transfer_submit(stream, transfer, 0);
-	aside = small_bytes(&transfer->layers);
-	if (idle || !aside || !take_room(aside))
-		return wait_and_do(stream, transfer);
+	result = check_transfer(transfer);
+	return result == CUDA_SUCCESS ? submit_and_wait(stream, transfer) : result;
+}
+
+/* Copies from memory outside of all reservations: as if at once */
+static CUresult do_from_host(struct stream *stream, struct transfer *transfer)
+{
+	size_t aside = small_bytes(&transfer->layers);
+	bool taken;
+	CUresult result = stream_take(stream, &taken);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (taken)
+		return do_taken(stream, transfer);
+	if (!aside || !take_room(aside))
+		return submit_and_wait(stream, transfer);
 	result = transfer_submit(stream, transfer, aside);
 	if (result != CUDA_SUCCESS)
 		aside_all -= aside;
 	return result;
+}
+
+static CUresult transfer_start(struct stream *stream, struct transfer *transfer,
+			       enum transfer_when when)
+{
+	const struct memcast_copy *copy = &transfer->layers.copy;
+	bool now = when == TRANSFER_READ_NOW;
+
+	if (when == TRANSFER_SYNC)
+		return do_sync(stream, transfer);
+	if (stream->set->error != CUDA_SUCCESS)
+		return fail(stream->set->error, "work in a stream has failed");
+	if (!transfer->is_copy || when == TRANSFER_IN_ORDER)
+		return transfer_submit(stream, transfer, 0);
+	if (!now && !(copy->flags & MEMCAST_COPY_TO_DEVICE) && !is_mapped(copy->to))
+		return do_and_wait(stream, transfer);
+	if ((copy->flags & MEMCAST_COPY_FROM_DEVICE) || is_mapped(copy->from))
+		return now ? do_and_wait(stream, transfer) : transfer_submit(stream, transfer, 0);
+	return do_from_host(stream, transfer);
 }
 
 /*

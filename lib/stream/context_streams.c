@@ -137,7 +137,7 @@ static void set_add(struct stream *stream)
 }
 
 /* With sets_lock and the stream's lock held */
-static void busy_add(struct stream *stream)
+void busy_add(struct stream *stream)
 {
 	struct stream_set *set = stream->set;
 

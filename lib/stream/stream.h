@@ -96,6 +96,7 @@ struct stream {
 	struct stream_attributes attributes;
 	uint64_t queued, done;		/* numbers of the work queued and done so far */
 	bool has_worker;
+	bool taken;			/* stream_take(): its thread waits */
 	bool ended;			/* takes no more work */
 	bool busy;			/* changes with sets_lock held as well */
 };
@@ -129,6 +130,7 @@ void set_put(struct stream_set *set);
 void set_remove(struct stream *stream);
 void stream_lock_busy(struct stream *stream);
 void stream_wait_room(struct stream *stream);
+void busy_add(struct stream *stream);
 bool busy_drop_idle(struct stream *stream);
 CUresult set_fail(struct stream_set *set, CUresult error);
 CUresult stream_get(CUstream handle, struct stream **stream);
@@ -152,6 +154,8 @@ void points_wait(struct points *points);
 void points_free(struct points *points);
 CUresult stream_wait(struct stream *stream, unsigned int what);
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
+CUresult stream_take(struct stream *stream, bool *taken);
+void stream_give(struct stream *stream);
 
 /* finish.c: what the thread of a stream waits for, for the end of its context */
 uint64_t look_begin(void);

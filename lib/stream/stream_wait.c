@@ -166,6 +166,63 @@ CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle)
 	return CUDA_SUCCESS;
 }
 
+/* With sets_lock held: is no work left, in other streams, that new work here waits for? */
+static bool none_before(struct stream *stream)
+{
+	struct stream *legacy = stream->set->legacy, *other, *next;
+	bool idle = true;
+
+	if (stream->is_legacy) {
+		for (other = stream->set->busy; other && idle; other = next) {
+			next = other->next_busy;
+			idle = !legacy_waits_for(stream, other) || busy_drop_idle(other);
+		}
+	} else if (legacy && !(stream->flags & CU_STREAM_NON_BLOCKING)) {
+		pthread_mutex_lock(&legacy->lock);
+		idle = legacy->done == legacy->queued;
+		pthread_mutex_unlock(&legacy->lock);
+	}
+	return idle;
+}
+
+/*
+ * Takes a stream in which, and before which, no work is left, for work that the calling thread does
+ * itself: until stream_give() that counts as work of the stream, which others come after. *@taken:
+ * output; false: work is left
+ */
+CUresult stream_take(struct stream *stream, bool *taken)
+{
+	CUresult result = stream->set->error;
+
+	if (stream_captured(stream))
+		return capture_refuse(stream);
+	if (result != CUDA_SUCCESS)
+		return fail(result, "work in a stream has failed");
+	set_lock();
+	*taken = none_before(stream);
+	pthread_mutex_lock(&stream->lock);
+	*taken &= stream->done == stream->queued && !stream->ended;
+	if (*taken) {
+		stream->queued++;
+		stream->taken = true;
+		if (!stream->busy)
+			busy_add(stream);
+	}
+	pthread_mutex_unlock(&stream->lock);
+	set_unlock();
+	return CUDA_SUCCESS;
+}
+
+void stream_give(struct stream *stream)
+{
+	pthread_mutex_lock(&stream->lock);
+	stream_got_on(stream);
+	stream->done++;
+	stream->taken = false;
+	pthread_cond_broadcast(&stream->changed);
+	pthread_mutex_unlock(&stream->lock);
+}
+
 static CUresult context_synchronize(CUcontext context)
 {
 	CUresult result = capture_context(context);

@@ -75,7 +75,7 @@ static void *worker(void *argument)
 	pthread_setname_np(pthread_self(), "memcast-stream");
 	pthread_mutex_lock(&stream->lock);
 	for (;;) {
-		while (!stream->first && !stream->ended)
+		while (stream->taken || (!stream->first && !stream->ended))
 			pthread_cond_wait(&stream->changed, &stream->lock);
 		work = stream->first;
 		if (!work)

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Work in streams that fails, is discarded with its context, or comes from several threads. */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include "stream_fixture.h"
 #include "reason.h"
 
@@ -100,6 +106,127 @@ TEST_F(stream, host_destination_is_written_at_return)
 	ASSERT_OK(cuMemcpyDtoHAsync(&host, AT(0), 4, self->first));
 	EXPECT_EQ(8, host);
 	pthread_join(thread, NULL);
+}
+
+struct copier {
+	CUcontext context;
+	CUstream stream;		/* NULL: a call without a stream */
+	CUdeviceptr device;
+	uint32_t *host;
+	bool to_device;
+	atomic_int thread;
+	CUresult result;
+};
+
+static CUresult copy_by(const struct copier *copier)
+{
+	if (copier->to_device)
+		return cuMemcpyHtoD(copier->device, copier->host, 4);
+	return copier->stream ?
+		cuMemcpyDtoHAsync(copier->host, copier->device, 4, copier->stream) :
+		cuMemcpyDtoH(copier->host, copier->device, 4);
+}
+
+static void *copy_there(void *data)
+{
+	struct copier *copier = data;
+
+	copier->result = cuCtxSetCurrent(copier->context);
+	copier->thread = (int)syscall(SYS_gettid);
+	if (copier->result == CUDA_SUCCESS)
+		copier->result = copy_by(copier);
+	return NULL;
+}
+
+/* Other threads' work comes after a copy that waits for its turn. */
+TEST_F(stream, copies_that_wait_are_in_their_stream)
+{
+	uint32_t host;
+	struct copier copier = { .device = AT(0), .host = &host };
+	CUstream streams[] = { self->first, NULL };
+	pthread_t thread;
+
+	ASSERT_OK(cuCtxGetCurrent(&copier.context));
+	for (unsigned int i = 0; i < 20; i++) {
+		copier.stream = streams[i % 2];
+		copier.thread = 0;
+		host = 0;
+		*self->gate = 0;
+		HOLD(self->first);
+		SET(0, 1, self->first);
+		ASSERT_EQ(0, pthread_create(&thread, NULL, copy_there, &copier));
+		while (!copier.thread)
+			sched_yield();
+		ASSERT_TRUE(sleeps(getpid(), copier.thread));
+		SET(0, 2, copier.stream);
+		LET_GO();
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+		EXPECT_OK(copier.result);
+		EXPECT_EQ(1, host);
+		ASSERT_OK(cuCtxSynchronize());
+		EXPECT_EQ(2, self->at[0]);
+	}
+}
+
+/* A page that is there once provide() is called: until then a copy of it does not end. */
+#define page_to_come(fd)	page_to_come_(_metadata, fd)
+TEST_HELPER void *page_to_come_(struct __test_metadata *_metadata, int *fd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	ASSERT_LE(0, *fd);
+	ASSERT_EQ(0, ioctl(*fd, UFFDIO_API, &api));
+	ASSERT_NE(MAP_FAILED, page);
+	range.range.start = (uintptr_t)page;
+	range.range.len = PAGE;
+	ASSERT_EQ(0, ioctl(*fd, UFFDIO_REGISTER, &range));
+	return page;
+}
+
+TEST_HELPER int provide(int fd, void *page, const void *content)
+{
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)page, .src = (uintptr_t)content, .len = PAGE,
+	};
+
+	return ioctl(fd, UFFDIO_COPY, &copy);
+}
+
+/* So does other threads' work with a copy that a thread does itself, as the stream was idle. */
+TEST_F(stream, copies_that_are_done_at_once_are_in_their_stream)
+{
+	struct copier copier = { .device = AT(0), .to_device = true };
+	uint32_t *content = calloc(1, PAGE);
+	struct uffd_msg message;
+	pthread_t thread;
+	int fd, ran = 0;
+
+	ASSERT_NE(NULL, content);
+	content[0] = 5;
+	copier.host = page_to_come(&fd);
+	ASSERT_OK(cuCtxGetCurrent(&copier.context));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, copy_there, &copier));
+	ASSERT_EQ(sizeof(message), read(fd, &message, sizeof(message)));
+
+	EXPECT_WAITS(NULL);
+	EXPECT_OK(cuStreamQuery(self->free));
+	SET(0, 6, NULL);
+	ASSERT_OK(cuLaunchHostFunc(self->first, add_one, &ran));
+	EXPECT_WAITS(NULL);
+	EXPECT_WAITS(self->first);
+	EXPECT_EQ(0, ran);
+	ASSERT_EQ(0, provide(fd, copier.host, content));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_OK(copier.result);
+	ASSERT_OK(cuCtxSynchronize());
+	EXPECT_EQ(6, self->at[0]);
+	EXPECT_EQ(1, ran);
+	ASSERT_EQ(0, close(fd));
+	ASSERT_EQ(0, munmap(copier.host, PAGE));
+	free(content);
 }
 
 /* A peer copy reads with one context's device and writes with the other's. */
