@@ -218,7 +218,7 @@ int mc_copy_next(struct mc_copy_iter *side, u64 bytes)
 		return 0;
 	ret = mc_pinned_range_get(&side->pinned, side->reservation, side->address, bytes,
 				  side->device, side->write);
-	if (unlikely(side->pinned.missed) && !side->missed)
+	if (unlikely(side->pinned.missed) && side->write && !side->missed)
 		side->missed = side->address;
 	return ret;
 }

@@ -128,18 +128,23 @@ static int view_of_nothing(void)
 	return memcastViewAt(ADDRESS(at) + 16, &offset) == NULL;
 }
 
-/* A window on a team whose first device alone has memory, or NULL */
-static volatile int *one_bound(void)
+/* A window on a team of which one device alone has memory, or NULL */
+static volatile int *bound_by(int device)
 {
 	volatile int *at = two_mappings(CU_MEM_ACCESS_FLAGS_PROT_READWRITE) + CHUNK / sizeof(int);
 	CUmemGenericAllocationHandle own, team;
-	CUmemAllocationProp on = memory_on(0);
+	CUmemAllocationProp on = memory_on(device);
 	CUcontext context;
 
 	return cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
 	       cuMemRetainAllocationHandle(&team, (void *)at) ||
 	       cuMemCreate(&own, CHUNK, &on, 0) ||
 	       cuMulticastBindMem(team, 0, own, 0, CHUNK, 0) ? NULL : at;
+}
+
+static volatile int *one_bound(void)
+{
+	return bound_by(0);
 }
 
 static int copies_with_one_bound(void)
@@ -158,6 +163,14 @@ static int copy_with_one_bound(void)
 	int word = 7;
 
 	return at && !cuMemcpyHtoD(ADDRESS(at), &word, sizeof(word));
+}
+
+static int read_with_one_bound(void)
+{
+	volatile int *at = bound_by(1);
+	int word = 7;
+
+	return at && !cuMemcpyDtoH(&word, ADDRESS(at), sizeof(word)) && !word;
 }
 
 static int stores_with_one_bound(void)
@@ -262,6 +275,7 @@ static const struct role roles[] = {
 	{ "wait_for_oneself", wait_for_oneself },
 	{ "copies_with_one_bound", copies_with_one_bound },
 	{ "copy_with_one_bound", copy_with_one_bound },
+	{ "read_with_one_bound", read_with_one_bound },
 	{ "stores_with_one_bound", stores_with_one_bound },
 	{ "store_with_a_handler", store_with_a_handler },
 	{ "store_nowhere", store_nowhere },
@@ -368,6 +382,10 @@ TEST_F(words, missed_member)
 	EXPECT_EQ(0, run_role("copy_with_one_bound", "CUDA_VISIBLE_DEVICES=1,0", said));
 	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 0 ");
 	EXPECT_SAYS(said, " (devices numbered as without CUDA_VISIBLE_DEVICES) (said once)\n");
+
+	/* a copy that reads has all that it asks for */
+	EXPECT_EQ(0, run_role("read_with_one_bound", "UNRELATED=1", said));
+	EXPECT_STREQ("", said);
 
 	if (!STORES_REACH_ALL) {
 		EXPECT_EQ(128, run_role("stores_with_one_bound", "MEMCAST_STRICT=0", said));
