@@ -456,6 +456,9 @@ static void declared(void)
 		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
+		{ ".visible .entry k() { }\n", 0 },
+		{ ".visible .entry k() { .shared .b32 s; f(); }\n.func f() { }\n", INVALID_PTX },
+		{ ".func f() { }\n.visible .entry k() { call f; }\n", 0 },
 	};
 	char text[600], why[1300] = "";
 	struct ptx_log log;

@@ -58,12 +58,13 @@ void translate_brx(struct translator *t)
 	t->ended = true;
 }
 
-/* Writes results that are in registers, and returns. */
+/* Writes results that are in registers, and returns; a body without statements ends here, too. */
 void translate_return(struct translator *t)
 {
 	const struct parameters *results = &t->function->results;
 
-	has(t, MOD_uni);
+	if (t->at)
+		has(t, MOD_uni);
 	checked_end(t);
 	if (t->function->kernel) {
 		LLVMBuildRet(t->builder, BUILD(Load2, t->i32, t->misaligned));
