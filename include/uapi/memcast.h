@@ -203,7 +203,7 @@ struct memcast_device_info {
 /* The memory's creator asked for RDMA, or for compression: the module only reports that. */
 #define MEMCAST_MEMORY_RDMA		(1U << 0)
 #define MEMCAST_MEMORY_COMPRESSIBLE	(1U << 1)
-/* The memory is for the tiles of arrays alone: nothing maps or binds it. */
+/* The memory is for the tiles of arrays alone: neither MEMCAST_MAP nor a bind takes it. */
 #define MEMCAST_MEMORY_TILES		(1U << 2)
 
 /**

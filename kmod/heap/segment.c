@@ -94,7 +94,7 @@ static int segment_reserve(struct mc_call *call, struct mc_segment *segment,
 	return 0;
 }
 
-/* Unmaps a segment's reservation, if it still is the one there; the memory goes with it. */
+/* Unmaps a segment's reservation, if it still is the one there: nothing is mapped in it. */
 static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 {
 	struct mc_reservation *reservation =
@@ -103,9 +103,8 @@ static void segment_unmap(struct mc_client *client, struct mc_segment *segment)
 	if (!reservation)
 		return;
 	/* where munmap() fails (mseal(), no memory) only the addresses stay */
-	if (reservation == segment->reservation &&
-	    vm_munmap(segment->start, segment->bytes))
-		mc_mappings_undo(reservation, false);
+	if (reservation == segment->reservation)
+		vm_munmap(segment->start, segment->bytes);
 	mc_reservation_put(reservation);
 }
 
@@ -296,17 +295,24 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
  * @client: the client; NULL if its process has none of them mapped any more
  * @reaped: list of them
  *
- * Without locks: memory may end here.
+ * Without locks: memory may end here, that of all segments together.
  */
 void mc_segments_free(struct mc_client *client, struct list_head *reaped)
 {
 	struct mc_segment *segment, *next;
+	LIST_HEAD(ended);
 
-	list_for_each_entry_safe(segment, next, reaped, list) {
+	list_for_each_entry(segment, reaped, list) {
 		if (segment->share) {
 			mc_share_remove(segment->share, segment->memory->object.number);
 			mc_share_put(segment->share);
 		}
+		if (segment->reservation && client)
+			mc_mappings_undo(segment->reservation, &ended);
+		cond_resched();
+	}
+	mc_objects_end(&ended);
+	list_for_each_entry_safe(segment, next, reaped, list) {
 		if (segment->reservation) {
 			if (client)
 				segment_unmap(client, segment);

@@ -125,7 +125,7 @@ int mc_mappings_cover(struct mc_call *call, struct mc_reservation *reservation,
 void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree_node *node,
 			unsigned long first, unsigned long last, struct list_head *removed);
 void mc_mappings_free(struct list_head *removed);
-void mc_mappings_undo(struct mc_reservation *reservation, bool all);
+void mc_mappings_undo(struct mc_reservation *reservation, struct list_head *ended);
 void mc_mappings_cut(struct mc_reservation *reservation);
 void mc_reservation_shrink(struct mc_reservation *reservation);
 

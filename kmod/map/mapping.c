@@ -120,15 +120,14 @@ void mc_mappings_free(struct list_head *removed)
 }
 
 /*
- * Undoes all mappings of a reservation, for good: its VMA has gone, or cannot be unmapped, or its
- * client has ended or lost its host. @all: those of the client's other reservations go as well, and
- * afterwards mc_client_end() ends what was mapped. Without locks but mmap_lock.
+ * Undoes all mappings of a reservation, for good: its VMA goes, or its client has ended or lost its
+ * host. @ended: output, what was mapped and has no other user, for mc_objects_end(): those of many
+ * reservations end together. Without locks but mmap_lock.
  */
-void mc_mappings_undo(struct mc_reservation *reservation, bool all)
+void mc_mappings_undo(struct mc_reservation *reservation, struct list_head *ended)
 {
 	unsigned long first = reservation->start, last;
 	LIST_HEAD(removed);
-	LIST_HEAD(ended);
 
 	down_write(&reservation->lock);
 	last = reservation->reach - 1;
@@ -137,11 +136,7 @@ void mc_mappings_undo(struct mc_reservation *reservation, bool all)
 			   interval_tree_iter_first(&reservation->mappings, first, last),
 			   first, last, &removed);
 	up_write(&reservation->lock);
-	mappings_free(&removed, &ended);
-	if (all)
-		mc_client_end_objects(reservation->client, &ended);
-	else
-		mc_objects_end(&ended);
+	mappings_free(&removed, ended);
 }
 
 /* Return: the first mapping that goes on behind the reservation's end, or NULL. With the lock. */

@@ -85,9 +85,14 @@ static void reservation_close(struct vm_area_struct *vma)
 	struct mc_reservation *reservation = vma->vm_private_data;
 	/* all of the address space goes: an exit or exec(), maybe of a process without an fd */
 	bool exiting = !atomic_read(&vma->vm_mm->mm_users);
+	LIST_HEAD(ended);
 
 	if (!is_copy(vma)) {
-		mc_mappings_undo(reservation, exiting);
+		mc_mappings_undo(reservation, &ended);
+		if (exiting)
+			mc_client_end_objects(reservation->client, &ended);
+		else
+			mc_objects_end(&ended);
 		if (reservation_unlink(reservation) && exiting)
 			mc_client_end(reservation->client);
 	}
@@ -425,14 +430,16 @@ void mc_client_unmap(struct mc_client *client, bool host_lost)
 {
 	struct mc_reservation *reservation;
 	unsigned long from = 0;
+	LIST_HEAD(ended);
 
 	while ((reservation = mc_reservation_next(client, from))) {
 		if (!host_lost || !READ_ONCE(reservation->lasting))
-			mc_mappings_undo(reservation, true);
+			mc_mappings_undo(reservation, &ended);
 		from = READ_ONCE(reservation->reach);
 		mc_reservation_put(reservation);
 		cond_resched();
 	}
+	mc_client_end_objects(client, &ended);
 }
 
 static int may_split(struct vm_area_struct *vma, unsigned long address)

@@ -76,7 +76,8 @@ static bool binding_less(struct rb_node *a, const struct rb_node *b)
 					  one->team < other->team;
 }
 
-static void binding_leave_memory(struct mc_binding *binding)
+/* For a binding that no team shows yet; else binding_leave_memory() */
+static void leave_memory(struct mc_binding *binding)
 {
 	spin_lock(&binding->memory->lock);
 	rb_erase(&binding->of_memory, &binding->memory->bindings);
@@ -84,8 +85,8 @@ static void binding_leave_memory(struct mc_binding *binding)
 	cond_resched();
 }
 
-/* Warns, on debug kernels, of a binding that goes although nobody has zapped its range. */
-static void assert_zapped(const struct mc_binding *binding)
+/* A memory that ends may not see the binding from here on: warns if page tables still show it. */
+static void binding_leave_memory(struct mc_binding *binding)
 {
 	const struct mc_team *team = binding->team;
 
@@ -93,6 +94,7 @@ static void assert_zapped(const struct mc_binding *binding)
 	VM_WARN_ON_ONCE(binding->range.start < team->zapped_first ||
 			binding->range.last > team->zapped_last ||
 			(team->zapped_member && team->zapped_member != binding->member));
+	leave_memory(binding);
 }
 
 /**
@@ -120,7 +122,6 @@ void mc_bindings_revoke(struct mc_team *team, struct mc_member *member,
 				     binding->memory->object.number, binding->range.start,
 				     mc_binding_memory_offset(binding, binding->range.start),
 				     bytes);
-		assert_zapped(binding);
 		interval_tree_remove(&binding->range, &binding->member->bindings);
 		binding->member->bound -= bytes;
 		binding_leave_memory(binding);
@@ -168,11 +169,11 @@ static bool member_hides_later(struct mc_team *team, struct mc_member *member,
 	return false;
 }
 
-/* Takes the bindings before @binding out of the trees of their memories: no team shows them yet. */
+/* Takes the bindings before @binding out of the trees of their memories. */
 static void bindings_leave_memories(struct list_head *list, struct mc_binding *binding)
 {
 	list_for_each_entry_continue_reverse(binding, list, list)
-		binding_leave_memory(binding);
+		leave_memory(binding);
 }
 
 /*
