@@ -2806,8 +2806,8 @@ CUresult CUDAAPI cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t N);
  *
  * Without a stream, a call is in the legacy default stream: it comes after all
  * work of the context's streams that are not CU_STREAM_NON_BLOCKING. A copy between
- * what contexts of two devices have allocated comes after such work of both. The call
- * returns when its work is done. Fills of a device's memory, and copies within that of
+ * two devices comes after such work of both: of the context that cuMemAlloc() had
+ * current, for other memory of all contexts. The call returns when its work is done. Fills of a device's memory, and copies within that of
  * the context's device, go on as if they had a stream if they have to wait, but not
  * with managed memory, nor with memory that has SYNC_MEMOPS.
  *

@@ -35,6 +35,18 @@ static inline bool block_managed(const struct memcast_address_info *info)
 	return info->out_heap && info->out_block_flags & BLOCK_MANAGED;
 }
 
+/* Whose memory is at info->address, which is asked? pointer.c; a failure has no reason of its own. */
+enum memory_of {
+	MEMORY_UNKNOWN,		/* in no reservation, like what the program's malloc() gives */
+	MEMORY_MISSING,		/* in a reservation, where nothing is mapped */
+	MEMORY_OF_HOST,
+	MEMORY_MANAGED,
+	MEMORY_OF_DEVICE,	/* out_location_id */
+	MEMORY_ELSEWHERE,	/* of a device that this process does not see */
+};
+
+enum memory_of memory_ask(struct memcast_address_info *info);
+
 uint32_t block_flags_of(const struct slot *slot);
 struct slot *slot_of_block(const struct memcast_address_info *info);
 CUresult heap_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *address);
@@ -52,7 +64,6 @@ void externals_end(void);
 /* Counters by which a copy or fill tells whether contexts can be in each other's way */
 extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
 CUresult fill_from_context(CUcontext context, uint64_t to);
-CUcontext context_of_memory(uint64_t address);
 CUresult copy_between_contexts(uint64_t to, uint64_t from);
 
 /* Were there blocks that check_free() refuses? */

@@ -175,14 +175,6 @@ static struct slot *context_with_memory(uint64_t address)
 	return slot && slot->heaps[HEAP_OF_DEVICE] == info.out_heap ? slot : NULL;
 }
 
-/* Return: the context that has allocated memory of its device at an address, or NULL */
-CUcontext context_of_memory(uint64_t address)
-{
-	struct slot *slot = context_with_memory(address);
-
-	return slot ? context_value(slot) : NULL;
-}
-
 /*
  * copy_between_contexts() - check a copy where contexts share a device
  *

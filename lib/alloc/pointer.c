@@ -63,6 +63,18 @@ static CUresult check_mapped(const struct memcast_address_info *info)
 			  (unsigned long long)info->address));
 }
 
+enum memory_of memory_ask(struct memcast_address_info *info)
+{
+	if (!device_ask(MEMCAST_ADDRESS_INFO, info))
+		return MEMORY_UNKNOWN;
+	if (!info->out_mapping_bytes)
+		return MEMORY_MISSING;
+	if (block_managed(info))
+		return MEMORY_MANAGED;
+	return info->out_location == MEMCAST_LOCATION_DEVICE ? MEMORY_OF_DEVICE :
+	       info->out_location == MEMCAST_LOCATION_ELSEWHERE ? MEMORY_ELSEWHERE : MEMORY_OF_HOST;
+}
+
 static bool pointer_on_device(const struct memcast_address_info *info)
 {
 	return info->out_location == MEMCAST_LOCATION_DEVICE ||

@@ -5,7 +5,7 @@
  * work: the processors of the device find an illegal address, the copy engine fails.
  */
 #include "copy.h"
-#include "base/ioctl.h"
+#include "alloc/alloc.h"
 
 /* A linear fill of fewer bytes is the copy engine's. */
 #define FILL_OF_PROCESSORS	(16 << 10)
@@ -18,13 +18,16 @@ static bool on_device(uint64_t address, bool named)
 {
 	struct memcast_address_info info = { .address = address };
 
-	/* device_ask() gives no reason, so that the copy's own reason stays. */
-	if (!device_ask(MEMCAST_ADDRESS_INFO, &info))
+	switch (memory_ask(&info)) {
+	case MEMORY_MISSING:
+	case MEMORY_OF_DEVICE:
+	case MEMORY_ELSEWHERE:
+		return true;
+	case MEMORY_UNKNOWN:
 		return named;
-	if (info.out_mapping_bytes)
-		return info.out_location == MEMCAST_LOCATION_DEVICE ||
-		       info.out_location == MEMCAST_LOCATION_ELSEWHERE;
-	return named || info.out_reservation_bytes;
+	default:
+		return false;
+	}
 }
 
 CUresult layers_result(const struct layers *layers, CUresult result)

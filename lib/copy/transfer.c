@@ -239,8 +239,7 @@ static bool is_mapped(uint64_t address)
 {
 	struct memcast_address_info info = { .address = address };
 
-	return device_ioctl(MEMCAST_ADDRESS_INFO, &info) == CUDA_SUCCESS &&
-	       info.out_mapping_bytes;
+	return memory_ask(&info) > MEMORY_MISSING;
 }
 
 /* Return: how many bytes a copy has; 0: too many to be put aside. */
@@ -259,9 +258,8 @@ static int device_alone(uint64_t address)
 {
 	struct memcast_address_info info = { .address = address };
 
-	return device_ask(MEMCAST_ADDRESS_INFO, &info) && !block_managed(&info) &&
-	       !(info.out_block_flags & BLOCK_SYNC) &&
-	       info.out_location == MEMCAST_LOCATION_DEVICE ? (int)info.out_location_id : -1;
+	return memory_ask(&info) == MEMORY_OF_DEVICE && !(info.out_block_flags & BLOCK_SYNC) ?
+	       (int)info.out_location_id : -1;
 }
 
 /* Does the call itself say that one side of a copy is memory of the host? */
@@ -288,27 +286,46 @@ static bool may_return(const struct stream *stream, const struct transfer *trans
 		device_alone(copy->from) == (int)stream->set->device);
 }
 
+struct side {
+	CUcontext context;	/* that has allocated it, or NULL */
+	int device;		/* -1: none's */
+};
+
+static struct side side_at(uint64_t address)
+{
+	struct memcast_address_info info = { .address = address };
+	struct slot *slot;
+
+	if (memory_ask(&info) != MEMORY_OF_DEVICE)
+		return (struct side) { .device = -1 };
+	slot = slot_of_block(&info);
+	return (struct side) { slot ? context_value(slot) : NULL, (int)info.out_location_id };
+}
+
 /*
- * Waits, before a copy between what contexts of two devices have allocated, for the work of both. As
- * NVIDIA's guide says, such a copy in the legacy stream comes after what was given to either device.
+ * Waits, before a copy between two devices, for the work of both: of the context that has allocated
+ * the memory, or of all. As NVIDIA's guide says, such a copy in the legacy stream comes after what was
+ * given to either device.
  */
 static CUresult wait_for_both(const struct stream *stream, const struct layers *layers)
 {
 	const struct memcast_copy *copy = &layers->copy;
-	CUcontext owners[2];
 	CUresult result = CUDA_SUCCESS;
+	struct side sides[2];
 
 	if (!stream->is_legacy || names_host(copy) || !copy->bytes || !layers->count ||
-	    no_other_device_has_memory(stream->set->device))
+	    !other_device_streams(stream->set->device))
 		return CUDA_SUCCESS;
-	owners[0] = context_of_memory(copy->to);
-	owners[1] = context_of_memory(copy->from);
-	if (!owners[0] || !owners[1] ||
-	    context_slot(owners[0])->device == context_slot(owners[1])->device)
+	sides[0] = side_at(copy->to);
+	sides[1] = side_at(copy->from);
+	if (sides[0].device < 0 || sides[1].device < 0 || sides[0].device == sides[1].device)
 		return CUDA_SUCCESS;
-	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
-		if (owners[i] != stream->set->context)
-			result = legacy_wait(owners[i]);
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++) {
+		if (!sides[i].context)
+			result = device_wait(sides[i].device);
+		else if (sides[i].context != stream->set->context)
+			result = legacy_wait(sides[i].context);
+	}
 	return result;
 }
 

@@ -9,6 +9,7 @@
 
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stream_set *sets[SLOTS];	/* a list per slot: a set may outlive its context */
+static atomic_uint sets_all, sets_of[MEMCAST_MAX_DEVICES];	/* how many, of each device */
 
 /* A thread's per-thread default streams, one for each context in which it used one */
 struct own {
@@ -87,6 +88,8 @@ CUresult set_find(CUcontext context, struct stream_set **found)
 			set->error = device_working(slot->device);
 			set->next = sets[slot - slots];
 			sets[slot - slots] = set;
+			sets_all++;
+			sets_of[set->device]++;
 		}
 	}
 	if (set)
@@ -349,6 +352,40 @@ CUresult legacy_wait(CUcontext context)
 	return result;
 }
 
+/* Has a context of another device streams? */
+bool other_device_streams(uint32_t device)
+{
+	return __builtin_expect(sets_all != sets_of[device], 0);
+}
+
+/* Return: a context of the device that has streams, in slot *@at or behind; NULL: there is none */
+static CUcontext next_of(uint32_t device, unsigned int *at)
+{
+	CUcontext context = NULL;
+
+	set_lock();
+	for (; *at < SLOTS && !context; ++*at)
+		if (sets[*at] && sets[*at]->device == device)
+			context = sets[*at]->context;
+	set_unlock();
+	return context;
+}
+
+/* Waits for the work that the legacy streams of all contexts of a device would wait for. */
+CUresult device_wait(uint32_t device)
+{
+	CUresult result = CUDA_SUCCESS;
+	unsigned int at = 0;
+	CUcontext context;
+
+	while (result == CUDA_SUCCESS && (context = next_of(device, &at))) {
+		result = legacy_wait(context);
+		if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+			result = CUDA_SUCCESS;
+	}
+	return result;
+}
+
 /* Gives a new stream a handle; streams_wait() waits for the stream from now on. */
 CUresult stream_publish(struct stream *stream)
 {
@@ -377,6 +414,8 @@ static void streams_end(CUcontext context)
 	set = *link;
 	if (set) {
 		*link = set->next;
+		sets_all--;
+		sets_of[set->device]--;
 		set->error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 		set->legacy = NULL;
 		for (stream = set->streams; stream; stream = stream->next) {

@@ -138,6 +138,8 @@ CUresult stream_publish(struct stream *stream);
 struct stream *stream_withdraw(CUstream handle);
 CUresult streams_wait(CUcontext context);
 CUresult legacy_wait(CUcontext context);
+CUresult device_wait(uint32_t device);
+bool other_device_streams(uint32_t device);
 
 /* stream_wait.c */
 struct points {

@@ -241,6 +241,32 @@ static void *open_later(void *gate)
 	return NULL;
 }
 
+enum kind { PLAIN, MAPPED, OF_POOL, KINDS };
+
+/* Return: zeroed memory of a device, whose context is current; the other device has access. */
+#define memory_of(kind, device)		memory_of_(_metadata, kind, device)
+TEST_HELPER CUdeviceptr memory_of_(struct __test_metadata *_metadata, enum kind kind, int device)
+{
+	CUmemAccessDesc other = {
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, !device }, .flags = READWRITE,
+	};
+	CUmemoryPool pool;
+	CUdeviceptr at = 0;
+
+	if (kind == MAPPED) {
+		at = ADDRESS(mapped(new_memory(device, CHUNK), CHUNK, device));
+		ASSERT_OK(allow(at, CHUNK, !device, READWRITE));
+	} else if (kind == OF_POOL) {
+		ASSERT_OK(cuDeviceGetDefaultMemPool(&pool, device));
+		ASSERT_OK(cuMemPoolSetAccess(pool, &other, 1));
+		ASSERT_OK(cuMemAllocAsync(&at, 4096, NULL));
+	} else {
+		ASSERT_OK(cuMemAlloc(&at, 4096));
+	}
+	ASSERT_OK(cuMemsetD32(at, 0, 2));
+	return at;
+}
+
 /* A copy without a stream between two devices comes after the work of both, and before what follows. */
 TEST_F(context, copies_wait_for_both_devices)
 {
@@ -250,35 +276,39 @@ TEST_F(context, copies_wait_for_both_devices)
 	pthread_t thread;
 	uint32_t word;
 
-	for (int i = 0; i < 2; i++) {
-		ASSERT_OK(cuCtxSetCurrent(contexts[i]));
-		ASSERT_OK(cuMemAlloc(&at[i], 4096));
-		ASSERT_OK(cuMemsetD32(at[i], 0, 1));
-	}
 	ASSERT_OK(allow(ADDRESS(gate), CHUNK, 1, READWRITE));
-	for (int busy = 0; busy < 2; busy++) {
+	for (enum kind kind = PLAIN; kind < KINDS; kind++) {
+		for (int i = 0; i < 2; i++) {
+			ASSERT_OK(cuCtxSetCurrent(contexts[i]));
+			at[i] = memory_of(kind, i);
+		}
+		for (int busy = 0; busy < 2; busy++) {
+			*gate = 0;
+			ASSERT_OK(cuCtxSetCurrent(contexts[busy]));
+			ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(gate), 1,
+						      CU_STREAM_WAIT_VALUE_EQ));
+			ASSERT_OK(cuMemsetD32Async(at[busy], 5 + busy, 1, NULL));
+			ASSERT_EQ(0, pthread_create(&thread, NULL, open_later, (void *)gate));
+			ASSERT_OK(cuCtxSetCurrent(contexts[0]));
+			ASSERT_OK(cuMemcpyDtoD(at[!busy], at[busy], 4));
+			ASSERT_OK(cuCtxSetCurrent(contexts[!busy]));
+			ASSERT_OK(cuMemcpyDtoH(&word, at[!busy], 4));
+			EXPECT_EQ(5 + busy, word) TH_LOG("memory of kind %d", kind);
+			pthread_join(thread, NULL);
+		}
+		/* a copy within the other device's memory is done, too */
 		*gate = 0;
-		ASSERT_OK(cuCtxSetCurrent(contexts[busy]));
-		ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(gate), 1, CU_STREAM_WAIT_VALUE_EQ));
-		ASSERT_OK(cuMemsetD32Async(at[busy], 5 + busy, 1, NULL));
-		ASSERT_EQ(0, pthread_create(&thread, NULL, open_later, (void *)gate));
 		ASSERT_OK(cuCtxSetCurrent(contexts[0]));
-		ASSERT_OK(cuMemcpyDtoD(at[!busy], at[busy], 4));
-		ASSERT_OK(cuCtxSetCurrent(contexts[!busy]));
-		ASSERT_OK(cuMemcpyDtoH(&word, at[!busy], 4));
-		EXPECT_EQ(5 + busy, word);
+		ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(gate), 1, CU_STREAM_WAIT_VALUE_EQ));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, open_later, (void *)gate));
+		ASSERT_OK(cuMemcpyDtoD(at[1] + 4, at[1], 4));
+		ASSERT_OK(cuCtxSetCurrent(contexts[1]));
+		ASSERT_OK(cuMemcpyDtoH(&word, at[1] + 4, 4));
+		EXPECT_EQ(6, word);
 		pthread_join(thread, NULL);
+		if (kind == OF_POOL)
+			ASSERT_OK(cuMemFree(at[0]) ?: cuMemFree(at[1]));
 	}
-	/* a copy within the other device's memory is done, too */
-	*gate = 0;
-	ASSERT_OK(cuCtxSetCurrent(contexts[0]));
-	ASSERT_OK(cuStreamWaitValue32(NULL, ADDRESS(gate), 1, CU_STREAM_WAIT_VALUE_EQ));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, open_later, (void *)gate));
-	ASSERT_OK(cuMemcpyDtoD(at[1] + 4, at[1], 4));
-	ASSERT_OK(cuCtxSetCurrent(contexts[1]));
-	ASSERT_OK(cuMemcpyDtoH(&word, at[1] + 4, 4));
-	EXPECT_EQ(6, word);
-	pthread_join(thread, NULL);
 }
 
 /* A copy from or to the host comes after the work of the current context alone. */

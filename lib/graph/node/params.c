@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "alloc/alloc.h"
-#include "base/ioctl.h"
 #include "context/context.h"
 #include "graph/graph.h"
 #include "launch/node.h"
@@ -231,13 +230,16 @@ static CUmemorytype type_at(CUmemorytype type, CUdeviceptr address)
 
 	if (type != CU_MEMORYTYPE_UNIFIED)
 		return type;
-	if (!device_ask(MEMCAST_ADDRESS_INFO, &info))
-		return CU_MEMORYTYPE_HOST;
-	if (!info.out_mapping_bytes || block_managed(&info))
+	switch (memory_ask(&info)) {
+	case MEMORY_MISSING:
+	case MEMORY_MANAGED:
 		return type;
-	return info.out_location == MEMCAST_LOCATION_HOST ||
-	       info.out_location == MEMCAST_LOCATION_HOST_NUMA || block_registered(&info) ?
-	       CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+	case MEMORY_OF_DEVICE:
+	case MEMORY_ELSEWHERE:
+		return CU_MEMORYTYPE_DEVICE;
+	default:
+		return CU_MEMORYTYPE_HOST;
+	}
 }
 
 /*
