@@ -30,6 +30,10 @@ CUresult layers_copy(const struct layers *layers);
 CUresult fill_check(const struct memcast_fill *fill);
 CUresult fill_check_access(CUcontext context, const struct memcast_fill *fill);
 
+/* captured.c */
+CUresult capture_copy(struct stream *stream, const struct layers *layers);
+CUresult capture_fill(struct stream *stream, const struct memcast_fill *fill);
+
 /* fault.c: the result of queued work, instead of @result, which a call without a stream returns */
 CUresult layers_result(const struct layers *layers, CUresult result);
 CUresult fill_result(const struct memcast_fill *fill, CUresult result);
