@@ -87,6 +87,8 @@ static CUDA_MEMCPY2D *rows(const struct inside *in)
 	CALL(cuEventElapsedTime(&time, in->event, in->other))		\
 	CALL(cuCtxSynchronize())					\
 	CALL(cuCtxSynchronize_v2(in->context))				\
+	CALL(cuCtxAttach(&context, 0))					\
+	CALL(cuCtxDetach(in->context))					\
 	CALL(cuMemcpy(in->at, in->at + 8, 4))				\
 	CALL(cuMemcpyHtoD(in->at, in->host, 4))				\
 	CALL(cuMemcpyDtoH(in->host, in->at, 4))				\
