@@ -37,10 +37,21 @@ static LLVMValueRef variable(struct translator *t, struct symbol *symbol)
  * With clusters, a shared address has its block's rank in the highest byte: in all texts, as they hand
  * such addresses to each other.
  */
+/* Return: the address of a place in the block's own shared memory; where clusters are, it says whose */
+LLVMValueRef own_shared(struct translator *t, LLVMValueRef offset)
+{
+	LLVMValueRef rank;
+
+	if (!t->code->clusters)
+		return offset;
+	rank = thread_field(t, offsetof(struct ptx_thread, cluster_ctarank), t->i32);
+	return BUILD(Or, offset, BUILD(Shl, rank, constant(t, 32, 24)));
+}
+
 static LLVMValueRef shared_offset(struct translator *t, struct symbol *symbol)
 {
 	struct symbol *defined = code_resolve(t->code, symbol);
-	LLVMValueRef offset, rank;
+	LLVMValueRef offset;
 
 	if (!defined) {
 		unsupported(t);
@@ -52,10 +63,7 @@ static LLVMValueRef shared_offset(struct translator *t, struct symbol *symbol)
 		offset = constant(t, 32, t->root->kernel.dynamic_first);
 	else
 		offset = thread_field(t, offsetof(struct ptx_thread, dynamic_first), t->i32);
-	if (!t->code->clusters)
-		return offset;
-	rank = thread_field(t, offsetof(struct ptx_thread, cluster_ctarank), t->i32);
-	return BUILD(Or, offset, BUILD(Shl, rank, constant(t, 32, 24)));
+	return own_shared(t, offset);
 }
 
 LLVMValueRef shared_window(struct translator *t)

@@ -196,6 +196,7 @@ LLVMValueRef pointer_to(struct translator *t, const struct operand *operand, enu
 			uint32_t align);
 LLVMValueRef address_value(struct translator *t, const struct operand *operand);
 enum space space_of_modifiers(struct translator *t);
+LLVMValueRef own_shared(struct translator *t, LLVMValueRef offset);
 LLVMValueRef shared_window(struct translator *t);
 
 /* ---- call.c ---- */

@@ -102,9 +102,11 @@ static LLVMValueRef read_one(struct translator *t, const char *name, uint32_t el
 		return timer(t, name);
 	/* an H100 keeps the first 1,024 bytes of shared memory for itself */
 	if (!strcmp(name, "%reserved_smem_offset_cap"))
-		return constant(t, 32, PTX_SHARED_FIRST);
+		return own_shared(t, constant(t, 32, PTX_SHARED_FIRST));
 	if (!strcmp(name, "%reserved_smem_offset_end"))
-		return constant(t, 32, 0x120);
+		return own_shared(t, constant(t, 32, PTX_SHARED_RESERVED));
+	if (!strncmp(name, "%reserved_smem_offset_", 22))
+		return own_shared(t, constant(t, 32, 0));
 	if (!strcmp(name, "%aggr_smem_size"))
 		return BUILD(Add, thread_field(t, FIELD(total_shared), t->i32),
 			     constant(t, 32, PTX_SHARED_FIRST));

@@ -92,6 +92,8 @@ static void look_shared(struct fiber *fiber, const struct access *access, uint64
 	struct finding finding = { access, .what = BEYOND_SHARED };
 	uint64_t bytes = shared_bytes(fiber);
 
+	if (at < PTX_SHARED_RESERVED && access->bytes <= PTX_SHARED_RESERVED - at)
+		return;
 	if (at - PTX_SHARED_FIRST > bytes ||
 	    access->bytes > bytes - (at - PTX_SHARED_FIRST)) {
 		finding.at = (int64_t)(at - PTX_SHARED_FIRST);

@@ -40,7 +40,8 @@ struct ptx_block;
  * other, so that (rank << 24) + offset is an address relative to cluster_shared.
  */
 #define PTX_SHARED_WINDOW	(16UL << 20)
-#define PTX_SHARED_FIRST	1024
+#define PTX_SHARED_FIRST	1024		/* the bytes in front are an H100's own */
+#define PTX_SHARED_RESERVED	0x120		/* of those, what kernels may use */
 
 /* A turn's length: generated code subtracts from poll_budget at back edges */
 #define PTX_POLL_BUDGET		8192
