@@ -170,7 +170,7 @@ static int see_described(void)
 /* As a program that asks NVML which devices there are, and sets the variables by the answer */
 static int set_after_looking(void)
 {
-	char *profile = strdup(getenv("MEMCAST_PROFILE"));
+	char *profile = strdupa(getenv("MEMCAST_PROFILE"));
 	int count = 0;
 
 	unsetenv("MEMCAST_PROFILE");
