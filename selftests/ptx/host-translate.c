@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/run/run.h"
 #include "sequences.h"
 #define GROUP	"translate"
 #include "translate.h"
@@ -397,6 +398,41 @@ static void shapes(void)
 	told("shapes", !*why, why);
 }
 
+/* A loop with a call waits only if what is called has something to wait by. */
+static void calls_in_loops(void)
+{
+	static const struct { const char *callee; bool waits; } cases[] = {
+		{ "mad.lo.u32 r, r, r, 3;", false },
+		{ "ld.const.u32 r, [c];", false },
+		{ "ld.global.nc.u32 r, [g];", false },
+		{ "st.local.u32 [w], r; ld.local.u32 r, [w];", false },
+		{ "ld.global.u32 r, [g];", true },
+		{ "atom.global.add.u32 r, [g], 1;", true },
+		{ "call below;", true },
+	};
+	char text[800], why[1300] = "";
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), HEAD ".global .u32 g; .const .u32 c = 1;\n"
+			 ".func below() { .reg .b32 r; ld.volatile.global.u32 r, [g]; ret; }\n"
+			 ".func f() { .reg .b32 r; .local .u32 w; %s ret; }\n"
+			 ".visible .entry k() { .reg .pred p; .reg .b32 i; mov.u32 i, %%tid.x; "
+			 "L: call f; add.u32 i, i, 1; setp.lt.u32 p, i, 9; @p bra L; ret; }\n",
+			 cases[i].callee);
+		if (load(text, strlen(text), &code, &log)) {
+			snprintf(why, sizeof(why), "%s: %.200s", cases[i].callee, log.text);
+			continue;
+		}
+		if (object->kernel(code, "k", &kernel, &log) || kernel->waits != cases[i].waits)
+			snprintf(why, sizeof(why), "%s: %.200s", cases[i].callee, log.text);
+		object->code_free(code);
+	}
+	told("calls_in_loops", !*why, why);
+}
+
 /* Words before and in declarations, and operands with signs */
 static void declared(void)
 {
@@ -706,6 +742,7 @@ int main(int argc, char **argv)
 	masked();
 	sparse();
 	shapes();
+	calls_in_loops();
 	declared();
 	pairs();
 	clusters_of_a_launch();

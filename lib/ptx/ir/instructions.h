@@ -244,6 +244,7 @@ void translate_float_sign(struct translator *t, bool negate);
 void half_minimum(struct translator *t, bool max, bool ftz, bool nan, bool sign);
 
 bool statement_may_wait(const struct statement *statement);
+bool callee_may_wait(const struct statement *statement);
 bool body_depends(const struct body *body);
 bool statement_is_meeting(const struct statement *at);
 uint32_t cuts_find(const struct body *body);

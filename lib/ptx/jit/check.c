@@ -129,8 +129,13 @@ static CUresult call_check(struct checking *checking)
 	return CUDA_SUCCESS;
 }
 
+/* How many statements before one may wait, and how many call */
+struct before {
+	uint32_t waits, calls;
+};
+
 /* A branch back makes a loop of the statements between. */
-static void loop_check(struct checking *checking, uint32_t index, const uint32_t *waits)
+static void loop_check(struct checking *checking, uint32_t index, const struct before *before)
 {
 	struct statement *statement = checking->statement;
 
@@ -143,8 +148,12 @@ static void loop_check(struct checking *checking, uint32_t index, const uint32_t
 		if (operand->kind != OPERAND_NAME)
 			continue;
 		label = scope_find(statement->scope, operand->name.at, operand->name.length);
-		if (label && label->used && waits[index] > waits[label->count])
+		if (!label || !label->used)
+			continue;
+		if (before[index].waits > before[label->count].waits)
 			checking->facts->loop_waits = true;
+		if (before[index].calls > before[label->count].calls)
+			checking->facts->loop_calls = true;
 	}
 }
 
@@ -160,7 +169,7 @@ static bool may_be_global(const struct statement *at)
 	return true;
 }
 
-static CUresult statement_check(struct checking *checking, uint32_t index, uint32_t *waits)
+static CUresult statement_check(struct checking *checking, uint32_t index, struct before *before)
 {
 	struct statement *statement = checking->statement;
 	const struct opcode *opcode;
@@ -169,13 +178,17 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 	if (statement->kind == STATEMENT_LABEL) {
 		statement->label->count = index;
 		statement->label->used = true;
-		waits[index + 1] = waits[index];
+		before[index + 1] = before[index];
 		return CUDA_SUCCESS;
 	}
 	opcode = statement->opcode = opcode_find(&statement->name);
 	if (!opcode)
 		return wrong(checking, "no instruction is called", &statement->name);
-	waits[index + 1] = waits[index] + statement_may_wait(statement);
+	before[index + 1] = before[index];
+	if (word_is(&statement->name, "call"))
+		before[index + 1].calls++;
+	else
+		before[index + 1].waits += statement_may_wait(statement);
 	if (statement_is_meeting(statement))
 		checking->facts->meetings = true;
 	else if (opcode->flags & OPCODE_WAITS)
@@ -191,6 +204,8 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 		checking->facts->allocas = true;
 	if (word_is(&statement->name, "st"))
 		checking->facts->stores |= may_be_global(statement);
+	if (!word_is(&statement->name, "call"))
+		checking->facts->may_wait |= callee_may_wait(statement);
 	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)
 		result = operand_check(checking, &statement->operands[i]);
 	if (result == CUDA_SUCCESS)
@@ -198,7 +213,7 @@ static CUresult statement_check(struct checking *checking, uint32_t index, uint3
 	if (result == CUDA_SUCCESS && word_is(&statement->name, "call"))
 		result = call_check(checking);
 	if (word_is(&statement->name, "bra") || word_is(&statement->name, "brx"))
-		loop_check(checking, index, waits);
+		loop_check(checking, index, before);
 	return result;
 }
 
@@ -231,19 +246,20 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 {
 	struct checking checking = { .code = code, .function = function,
 				     .facts = facts_of(function), .complaint = complaint };
-	uint32_t index = 0, *waits = NULL;
+	struct before *before = NULL;
+	uint32_t index = 0;
 	struct body body;
 	CUresult result = body_read(function, &body, complaint);
 
 	if (result == CUDA_SUCCESS) {
-		waits = calloc(body.count + 2, sizeof(*waits));
-		if (!waits)
+		before = calloc(body.count + 2, sizeof(*before));
+		if (!before)
 			result = CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	for (struct statement *statement = body.first; statement && result == CUDA_SUCCESS;
 	     statement = statement->next) {
 		checking.statement = statement;
-		result = statement_check(&checking, index++, waits);
+		result = statement_check(&checking, index++, before);
 	}
 	if (result == CUDA_SUCCESS)
 		memory_check(&checking, &body);
@@ -257,6 +273,6 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 	}
 	function->statements = body.count;
 	body_free(&body);
-	free(waits);
+	free(before);
 	return result;
 }

@@ -29,6 +29,8 @@ struct facts {
 	struct ptx_slot *unified;	/* the slot of all modules; NULL: it is not unified */
 	struct facts *sibling;		/* the next of the same unified function */
 	bool loop_waits;		/* a loop has what it may wait by */
+	bool loop_calls;		/* a loop has a call, which waits if a callee may_wait */
+	bool may_wait;			/* a loop around calls of it may wait by them */
 	bool meetings;			/* barriers of the whole block, operations of warps */
 	bool cuts;			/* it can be cut into loops over threads */
 	uint32_t joins;			/* threads of a kernel's blocks that run as one, at most */

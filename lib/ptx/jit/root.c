@@ -12,7 +12,7 @@
 /* What a function and all that it calls do together */
 struct reach {
 	bool waits, meetings, shared, indirect, recursive, uses_thread, exits, multimem, stores;
-	bool allocas;
+	bool allocas, loop_calls, callee_may_wait;
 	uint32_t frame;
 };
 
@@ -28,6 +28,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 		return;
 	facts->seen = facts->walking = true;
 	reach->waits |= facts->waits;
+	reach->loop_calls |= facts->loop_calls;
 	reach->meetings |= facts->meetings;
 	reach->shared |= facts->shared;
 	reach->indirect |= facts->indirect;
@@ -37,6 +38,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	if (depth) {
 		/* it is called as if through a pointer */
 		reach->indirect |= function->statements > PTX_LARGE_CALLEE;
+		reach->callee_may_wait |= facts->may_wait;
 		reach->exits |= facts->exits;
 		reach->uses_thread |= facts->own_thread;
 	}
@@ -118,9 +120,9 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 	root->kernel.form_for_windows = reach.stores && !reach.multimem && !code->checked;
 	if (function->kernel) {
 		/* a function that asks for its thread, or ends it, needs one */
-		root->kernel.waits = reach.waits || reach.indirect || reach.exits ||
-				     reach.uses_thread || reach.recursive ||
-				     root->kernel.checked || code->debugged ||
+		root->kernel.waits = reach.waits || (reach.loop_calls && reach.callee_may_wait) ||
+				     reach.indirect || reach.exits || reach.uses_thread ||
+				     reach.recursive || root->kernel.checked || code->debugged ||
 				     (reach.meetings && (!facts->cuts || code->fibers));
 		root->is_cut = !root->kernel.waits && facts->cuts && !code->fibers;
 		if (!root->kernel.waits && facts->joins && !code->fibers)

@@ -81,10 +81,19 @@ static void mark(struct knowledge *know, const struct operand *operand)
 		mark(know, operand->second);
 }
 
-/* Does it load what no thread can change while the kernel runs? */
+/* Does it load what no other thread can change while the kernel runs? */
 static bool is_constant(const struct statement *statement)
 {
-	return statement_has(statement, ".param") || statement_has(statement, ".const");
+	return statement_has(statement, ".param") || statement_has(statement, ".const") ||
+	       statement_has(statement, ".nc");
+}
+
+/* May a loop wait by calls of a function that has the instruction? A load is one that is made anew. */
+bool callee_may_wait(const struct statement *statement)
+{
+	return statement_may_wait(statement) ||
+	       (is_name(statement, "ld") && !is_constant(statement) &&
+		!statement_has(statement, ".local"));
 }
 
 static void learn(struct knowledge *know, const struct statement *statement)
