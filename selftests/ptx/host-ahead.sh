@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test ahead -fPIE -pie
-plan ptx.ahead 15
+plan ptx.ahead 17
 
 compile() { MEMCAST_PTX_CACHE=$temp/kept timeout 100 build/tools/memcast-ptx "$@" >"$temp/said" 2>&1; }
 # A file that is made again is another file.
@@ -67,6 +67,18 @@ grep -q 'load atomic volatile i32, ptr .* acquire' "$temp/said"
 result volatile_loads_acquire $?
 ! compile --dump "$temp/k.ptx" nine && grep -q 'no kernel has PTX and the name nine' "$temp/said"
 result dump_none $?
+
+# memcast-vm's list of programs goes when code is removed to make room, or cannot be kept.
+without_list() {
+	touch "$temp/kept/ahead"
+	compile "$temp/k.ptx" && grep -q '^2 functions' "$temp/said" && [ ! -e "$temp/kept/ahead" ]
+}
+sed -i 's/, 8;/, 7;/' "$temp/k.ptx"
+(trap '' XFSZ && ulimit -f 1 && without_list)
+result list_without_room $?
+truncate -s 300M "$temp/kept/$(printf '%032d' 0).o"
+without_list
+result list_of_what_is_removed $?
 
 # cut off anywhere, a file is no more than an error
 size=$(stat -c %s "$temp/ahead") good=0

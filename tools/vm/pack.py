@@ -306,8 +306,7 @@ def host_files(machine):
 def compile_ahead(machine):
     """Compiles the kernels of the program, and of the libraries that it is linked with."""
     # They go into the user's folder, where the machine finds them: an emulated processor takes
-    # minutes for seconds of this one. An emulated x86 has no more than x86-64-v3. A file in the
-    # folder says that this was done.
+    # minutes for seconds of this one. An emulated x86 has no more than x86-64-v3.
     options, place = machine.options, machine.place
     compiler, library = place.build + "/tools/memcast-ptx", place.libraries + "/memcast-ptx.so"
     is_off = "MEMCAST_PTX=0" in options.env or place.given.get("MEMCAST_PTX") == "0"
@@ -328,17 +327,26 @@ def compile_ahead(machine):
     text = f"{' '.join(target)} {' '.join(settings)}\n" + "".join(
         f"{file} {os.stat(file).st_size} {int(os.stat(file).st_mtime)}\n"
         for file in [library, *files])
-    done = f"{folder}/ahead.{sha256(os.fsencode(text)).hexdigest()[:32]}"
-    if os.path.exists(done):
+    done, list_of_done = sha256(os.fsencode(text)).hexdigest()[:32], folder + "/ahead"
+    if done in read(list_of_done, "").split():
         return
-    # what was not compiled to its end is tried again; a link that another user made is not followed
-    if not place.run(compiler, "--quiet", "--progress", "--seconds", "120", *target, *files,
-                     env=environ, stdout=2)[0]:
-        try:  # a program without kernels has made no folder
-            if os.stat(folder).st_uid == os.geteuid():
-                os.close(os.open(done, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        except OSError:
-            pass
+    # memcast-ptx.so removes the list when it cannot keep something, or removes something. What
+    # was not compiled to its end is tried again.
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+        about = os.lstat(folder)
+        if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+            raise OSError(1, "other users can write there")
+        fd = os.open(list_of_done, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        if not place.run(compiler, "--quiet", "--progress", "--seconds", "120", *target, *files,
+                         env=environ, stdout=2)[0]:
+            os.write(fd, f"{done}\n".encode())
+            if not os.fstat(fd).st_nlink:
+                raise OSError(28, "not all of it has room there")
+        os.close(fd)
+    except OSError as error:
+        say(f"compiled kernels cannot be kept in {folder}: {error.strerror};"
+            " the machine compiles them at each run")
 
 def lazy_pools(options):
     """Are pools lazy? The module decides likewise."""

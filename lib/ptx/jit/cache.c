@@ -329,6 +329,12 @@ static bool list_kept(struct all_kept *all)
 	return true;
 }
 
+/* The file lists programs of which all is here, for memcast-vm: now that may not be so. */
+static void forget_ahead(void)
+{
+	unlinkat(folder, "ahead", 0);
+}
+
 /*
  * Removes the files that were used longest ago, until there is room: an eighth of the folder, so
  * that a full folder is not full again at once.
@@ -345,6 +351,7 @@ static bool make_room(off_t size)
 	if (good && all.total + size > most) {
 		most -= most / 8;
 		qsort(all.files, all.count, sizeof(*all.files), compare_used);
+		forget_ahead();
 		for (size_t i = 0; i < all.count && all.total + size > most; i++) {
 			/* another process may have removed it */
 			if (unlinkat(folder, all.files[i].name, 0) && errno != ENOENT)
@@ -381,14 +388,17 @@ void cache_store(int lock, const struct digest *key, const struct cached *cached
 			     .names_bytes = cached->names_bytes, .frame = cached->frame };
 	size_t size = cached->object_bytes + cached->names_bytes;
 	char name[NAME_BYTES], temporary[NAME_BYTES + 16], *rest;
-	bool good;
+	bool good = false;
 	int fd;
 
-	if (lock < 0 || size > FILE_MOST - sizeof(head) || !make_room(size + sizeof(head)))
+	if (lock < 0)
 		return;
-	rest = malloc(size + 1);
-	if (!rest)
+	rest = size <= FILE_MOST - sizeof(head) && make_room(size + sizeof(head)) ?
+	       malloc(size + 1) : NULL;
+	if (!rest) {
+		forget_ahead();
 		return;
+	}
 	memcpy(rest, cached->object, cached->object_bytes);
 	memcpy(rest + cached->object_bytes, cached->names, cached->names_bytes);
 	head.check = check_of(&head, rest, size);
@@ -400,8 +410,11 @@ void cache_store(int lock, const struct digest *key, const struct cached *cached
 	if (fd >= 0) {
 		good = write_all(fd, &head, sizeof(head)) && write_all(fd, rest, size);
 		good &= !close(fd);
-		if (!good || renameat(folder, temporary, folder, name))
-			unlinkat(folder, temporary, 0);
+		good = good && !renameat(folder, temporary, folder, name);
+	}
+	if (!good) {
+		unlinkat(folder, temporary, 0);
+		forget_ahead();
 	}
 	free(rest);
 }

@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 13
+plan start 14
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -55,6 +55,9 @@ chmod +x "$temp/program"
 MEMCAST_CACHE=${MEMCAST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/memcast} HOME=$temp/home \
 	XDG_CACHE_HOME='' run --no-module --host -- "$temp/program"
 check no_code_to_keep reaches_qemu
+MEMCAST_PTX_CACHE=/proc/none run --no-module --host -- "$temp/program"
+check code_that_cannot_be_kept \
+	told 'compiled kernels cannot be kept in /proc/none: No such file or directory'
 mkdir "$temp/removed"
 (cd "$temp/removed" && rmdir "$temp/removed" && "$vm" ps >"$temp/out" 2>"$temp/err" </dev/null)
 status=$?
