@@ -302,7 +302,7 @@ $(vm_programs): $(vm_headers) lib/base/activity.h | $(tool_rooms) $(rooms)/lib/m
 
 # vm-door starts programs in running machines, from the host
 vm_tools	:= $(vm_programs) $(B)/tools/vm-door
-$(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) $(vm_wire) $(vm_headers) | $(tool_rooms)
+$(B)/tools/vm-door: $(wildcard tools/vm/door/*.c) tools/shared/name.c $(vm_wire) $(vm_headers) | $(tool_rooms)
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(flags) $(vm_includes) $(call pkg,--cflags,json-c) -o $@ \
 		$(filter %.c,$^) $(call pkg,--libs,json-c)

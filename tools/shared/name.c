@@ -29,15 +29,20 @@ static size_t utf8_length(const unsigned char *text)
 
 struct json_object *name_new(const char *name)
 {
-	char text[3 * 128], *end = text;
+	char *text = malloc(3 * strlen(name) + 1), *end = text;
+	struct json_object *string;
 
-	while (*name && end < text + sizeof(text) - 4) {
+	if (!text)
+		return NULL;
+	while (*name) {
 		size_t length = utf8_length((const unsigned char *)name);
 
 		end = mempcpy(end, length ? name : "\xef\xbf\xbd", length ? length : 3);
 		name += length ? length : 1;
 	}
-	return json_object_new_string_len(text, end - text);
+	string = json_object_new_string_len(text, end - text);
+	free(text);
+	return string;
 }
 
 void name_clean(char *name)

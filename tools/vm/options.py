@@ -238,6 +238,9 @@ class Options:
         for folder in self.rw:
             if not os.path.isdir(folder):
                 die(f"--rw: there is no folder {folder}")
+            if (os.path.realpath(folder) + "/").startswith(("/proc/", "/sys/")) or \
+               os.path.realpath(folder) == "/dev":
+                die(f"--rw: the machine has its own {folder}")
         if self.kernels:
             self.env.append("MEMCAST_KERNELS=" + ":".join(self.kernels))
         self.add += [] if self.host else self.kernels

@@ -13,7 +13,8 @@ temp=$(mktemp -d "$top/build/host-files.XXXXXX")
 # a folder of its own for machines' names, so that other machines do not count
 export XDG_RUNTIME_DIR=$temp/names
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-trap '"$top/tools/memcast-vm" stop files >/dev/null 2>&1; rm -rf "$temp"' EXIT
+shm=$(mktemp -d -p /dev/shm)
+trap '"$top/tools/memcast-vm" stop files >/dev/null 2>&1; rm -rf "$temp" "$shm"' EXIT
 chmod 777 "$temp"
 cd "$temp" || exit 1
 out="out, of it"	# QEMU's options are separated by commas
@@ -53,11 +54,12 @@ rw_is_on_the_host() {
 	[ $? -eq 3 ] && [ "$(cat "$out/junit.xml")" = '<testsuite/>' ] && [ ! -e here ]
 }
 
-# --out makes the folder and those above it; it refuses a file of that name, and names it.
+# --out makes the folder and those above it, also in /dev/shm, which the machine has one of, too; it
+# refuses a file of that name, and names it.
 out_is_made() {
-	"$top/tools/memcast-vm" --no-module --out new/reports -- \
-		sh -c 'echo said >new/reports/log' &&
-		[ "$(cat new/reports/log)" = said ] || return
+	"$top/tools/memcast-vm" --no-module --out new/reports --out "$shm/new" -- \
+		sh -c 'echo said >new/reports/log && echo said >"$0/new/log"' "$shm" &&
+		[ "$(cat new/reports/log)" = said ] && [ "$(cat "$shm/new/log")" = said ] || return
 	echo >file
 	! "$top/tools/memcast-vm" --no-module --out file/reports -- true 2>refused &&
 		grep -q -- '--out: the folder file/reports cannot be made' refused

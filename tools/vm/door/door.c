@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "door.h"
+#include "shared/name.h"
 #include "vm/wire/relay.h"
 
 struct program {
@@ -112,14 +113,11 @@ static void remember_word(struct program *program, const struct frame *frame, co
 		skip = 6;
 	if (cut || !skip)
 		return;
-	/* Do not cut within a character. */
-	while (program->cut && length > skip && (data[length - 1] & 0xc0) == 0x80)
-		length--;
-	if (asprintf(&word, "%.*s%s", (int)(length - skip - program->cut), data + skip,
+	if (asprintf(&word, "%.*s%s", (int)(length - skip), data + skip,
 		     program->cut ? "…" : "") < 0)
 		abort();
 	json_object_array_add(json_object_object_get(program->json, "command"),
-			      json_object_new_string(word));
+			      name_new(word));
 	free(word);
 }
 
@@ -317,7 +315,7 @@ int door_serve(int argc, char **argv)
 	json_object_object_add(door.machine, "reused",
 			       json_object_new_boolean(!strcmp(argv[5], "reused")));
 	for (int i = 6; i < argc; i++)
-		json_object_array_add(command, json_object_new_string(argv[i]));
+		json_object_array_add(command, name_new(argv[i]));
 	json_object_object_add(door.machine, "command", command);
 	relay.link = wire_new(open_fifo(argv[3], "door.out"), open_fifo(argv[3], "door.in"));
 	/* The runner waits for this line. */

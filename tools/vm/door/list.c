@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "door.h"
+#include "shared/name.h"
 #include "vm/wire/wire.h"
 
 static const char *text_of(struct json_object *object, const char *name)
@@ -58,9 +59,10 @@ bool machine_is_reused(const char *name)
 /* "ps aux" */
 static void print_command(struct json_object *command)
 {
-	for (size_t i = 0; i < json_object_array_length(command); i++)
-		printf("%s%s", i ? " " : "",
-		       json_object_get_string(json_object_array_get_idx(command, i)));
+	for (size_t i = 0; i < json_object_array_length(command); i++) {
+		fputs(i ? " " : "", stdout);
+		name_print(json_object_get_string(json_object_array_get_idx(command, i)));
+	}
 	putchar('\n');
 }
 

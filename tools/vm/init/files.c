@@ -31,11 +31,25 @@ static void make_folder(char *path)
 	mkdir(path, 0755);
 }
 
+/* Mounts those folders that are, or are not, below /dev, which is this machine's own. */
+static void mount_writable(char *const *folders, bool below_dev)
+{
+	char path[4096], tag[16];
+
+	for (unsigned int i = 0; folders && folders[i]; i++) {
+		if (!strncmp(folders[i], "/dev/", 5) != below_dev)
+			continue;
+		snprintf(path, sizeof(path), "/files/root%s", folders[i]);
+		snprintf(tag, sizeof(tag), "rw%u", i);
+		make_folder(path);
+		must_mount(tag, path, "9p", 0, NINE_P "cache=mmap");
+	}
+}
+
 void files_from_host(char *const *writable)
 {
 	static const char *const kept[] = { "proc", "sys", "dev", "memcast-vm" };
-	char path[4096], tag[16];
-	unsigned int i;
+	char path[64];
 
 	mkdir("/files", 0755);
 	must_mount("none", "/files", "tmpfs", 0, "mode=0755");
@@ -49,18 +63,14 @@ void files_from_host(char *const *writable)
 		   "upperdir=/files/written,workdir=/files/work");
 	mkdir("/files/root/memcast-vm", 0755);
 	must_mount("none", "/files/root/run", "tmpfs", 0, "mode=0755");
-	for (i = 0; writable && writable[i]; i++) {
-		snprintf(path, sizeof(path), "/files/root%s", writable[i]);
-		snprintf(tag, sizeof(tag), "rw%u", i);
-		make_folder(path);
-		must_mount(tag, path, "9p", 0, NINE_P "cache=mmap");
-	}
-	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	mount_writable(writable, false);
+	for (unsigned int i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		snprintf(path, sizeof(path), "/files/root/%s", kept[i]);
 		/* The archive's folder is no mount that could be moved. */
 		must_mount(path + strlen("/files/root"), path, NULL,
 			   strcmp(kept[i], "memcast-vm") ? MS_MOVE : MS_BIND, NULL);
 	}
+	mount_writable(writable, true);
 	if (chdir("/files/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot("."))
 		fail("cannot make the host's files the root");
 }
