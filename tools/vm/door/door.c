@@ -116,8 +116,7 @@ static void remember_word(struct program *program, const struct frame *frame, co
 	if (asprintf(&word, "%.*s%s", (int)(length - skip), data + skip,
 		     program->cut ? "…" : "") < 0)
 		abort();
-	json_object_array_add(json_object_object_get(program->json, "command"),
-			      name_new(word));
+	json_object_array_add(json_object_object_get(program->json, "command"), name_new(word));
 	free(word);
 }
 
