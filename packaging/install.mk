@@ -20,6 +20,12 @@ $(foreach name,DESTDIR PREFIX LIBDIR,$(if $(word 2,$($(name))),\
 	$(error $(name) is '$($(name))': a folder without blanks in its name, please)))
 # the recipes change folders
 override DESTDIR := $(abspath $(DESTDIR))
+# Where root installs from another user's folder, that user builds: files of root's in build/ would
+# be in the way of the user's next make.
+owner := $(if $(filter 0,$(shell id -u)),$(filter-out 0,$(shell stat -c %u .)))
+as_owner := $(if $(owner),setpriv --reuid=$(owner) --regid=$(shell stat -c %g .) --clear-groups \
+	env HOME='$(shell getent passwd $(owner) | cut -d: -f6)')
+as_owner := $(if $(shell $(as_owner) test -w '$(CURDIR)' && echo yes),$(as_owner))
 endif
 
 bindir	 := $(DESTDIR)$(PREFIX)/bin
@@ -72,7 +78,8 @@ define copy_module
 	install -m 644 include/uapi/*.h $(1)/include/uapi/
 endef
 
-install: lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
+install:
+	@+$(as_owner) $(MAKE) lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
 	@install -d $(libdir) $(pkgdir) $(api)/clang $(nvml) $(include)/memcast $(clang) $(bindir) $(libexec) || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
@@ -117,7 +124,7 @@ ifeq ($(DKMS),yes)
 	$(call copy_module,$(dkms_source))
 	@[ -n "$(DESTDIR)" ] || { $(dkms_forget); dkms install memcast/$(VERSION) -k $(KERNEL); }
 else ifneq ($(KDIR),)
-	$(MAKE) kmod KERNEL=$(KERNEL)
+	+$(as_owner) $(MAKE) kmod KERNEL=$(KERNEL)
 	$(if $(DESTDIR)$(is_root),rm -f $(module_file)* && \
 		install -D -m 644 $(farm)/memcast.ko $(module_file),\
 		@echo 'the module is not installed: that takes root')
@@ -128,7 +135,8 @@ endif
 	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
 
 # Removes the files that `make install` with the same variables has installed, and no others
-uninstall: man
+uninstall:
+	@+$(as_owner) $(MAKE) man
 	rm -f $(foreach file,$(installed_libs),\
 		$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
 	rm -f $(libdir)/memcast-trap.so $(libdir)/memcast-ptx.so

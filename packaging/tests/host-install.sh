@@ -26,7 +26,7 @@ build_example() {
 	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
 }
 
-plan install 7
+plan install 8
 # shellcheck disable=SC2086	# words of a command
 env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
 result install $?
@@ -66,4 +66,16 @@ for words in 'DESTDIR=/a b' 'PREFIX=/usr/local /b' 'LIBDIR=/a b'; do
 done >"$temp/said"
 [ ! -s "$temp/said" ]
 result blanks $?
+
+# Root installs from another user's folder: that user builds.
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
+	mkdir "$temp/own" && ln -s "$PWD"/* "$temp/own/" && rm "$temp/own/build" &&
+		chmod 711 "$temp" && chown 65534 "$temp/own" &&
+		env -u MAKEFLAGS -u MAKELEVEL make -C "$temp/own" -n install KERNEL=none \
+			>"$temp/said" 2>&1
+	grep -q '^setpriv --reuid=65534 .* make lib tools man' "$temp/said"
+	result owner_builds $?
+else
+	skip owner_builds 'needs root and setpriv'
+fi
 exit $failed
