@@ -93,6 +93,12 @@ class Place:
         self.installed = os.path.exists(here + "/installed")
         self.module_source = None
 
+    def absolute(self, file):
+        """Return: a file's path, by the name that the shell has for the current folder"""
+        # In a machine without the host's files the program's folder has that name, and no link is
+        # there. A ".." at the beginning stays, as with the host's files it may follow a link.
+        return os.path.join(self.cwd, os.path.normpath(file))
+
     def run(self, *words, **how):
         """Runs a program to its end. Return: its status, and with stdout=-1 what it wrote there"""
         from subprocess import Popen

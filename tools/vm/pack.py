@@ -186,13 +186,13 @@ class Pack:
         place, options = self.place, self.machine.options
         find_command(self.machine)
         for word in filter(is_readable, options.command):
-            self.file(os.path.abspath(word))
-            self.needs(os.path.abspath(word))
+            self.file(place.absolute(word))
+            self.needs(place.absolute(word))
         for word in options.add:
             source, _, dest = word.partition(":")
             if not os.path.exists(source):
                 die(f"--add: there is no {source}")
-            self.file(source, os.path.abspath(dest or source))
+            self.file(source, place.absolute(dest or source))
             for file in place.output("find", "-L", source, "-type", "f", "(", "-perm", "/111", "-o",
                                      "-name", "*.so*", ")", "-print0").split("\0")[:-1]:
                 self.needs(file)
@@ -275,7 +275,7 @@ def find_command(machine):
             die(f"no {name} yet; run: make")
         if not program:
             die(f"no program '{name}' on this machine")
-        command[0] = os.path.abspath(program)
+        command[0] = place.absolute(program)
         if not is_readable(command[0]):
             die(f"{command[0]} cannot be read, so it cannot be brought along")
         arch = machine.processors.arch
