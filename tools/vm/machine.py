@@ -24,6 +24,13 @@ def available_mib():
             mib = min(mib, int(most) - int(read("/sys/fs/cgroup/" + used, "0")) >> 20)
     return mib
 
+def same_file(*fds):
+    """Do these files lead to the same place? A closed one does not."""
+    try:
+        return os.path.sameopenfile(*fds)
+    except OSError:
+        return False
+
 def choose_memory(options, release, files, available=available_mib):
     """Return: MiB of memory for a machine without --memory, whose @files have so many bytes"""
     # a process per device needs 8 MiB
@@ -145,7 +152,8 @@ class Machine:
         if os.isatty(1):
             columns, rows = os.get_terminal_size(1)
             self.settings.append(f"tty={rows}x{columns}" if rows and columns else "tty=24x80")
-            self.settings += ["error_tty="] * os.isatty(2)
+        if same_file(1, 2):  # what the program writes to both comes in the order of its writes
+            self.settings.append("merged=")
         # Only a process group in the foreground of a terminal may read from it.
         group, _, _, foreground = read("/proc/self/stat").rpartition(")")[2].split()[2:6]
         if not options.icount and os.isatty(0) and os.isatty(1) and group == foreground:

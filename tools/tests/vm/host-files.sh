@@ -55,10 +55,12 @@ rw_is_on_the_host() {
 }
 
 # --out makes the folder and those above it, also in /dev/shm, which the machine has one of, too; it
-# refuses a file of that name, and names it.
+# refuses a file of that name, and names it. Errors and output that go to one file keep their order.
 out_is_made() {
 	"$top/tools/memcast-vm" --no-module --out new/reports --out "$shm/new" -- \
-		sh -c 'echo said >new/reports/log && echo said >"$0/new/log"' "$shm" &&
+		sh -c 'echo said >new/reports/log && echo said >"$0/new/log"
+			echo o1; echo e1 >&2; echo o2; echo e2 >&2; echo o3' "$shm" >said 2>&1 &&
+		[ "$(grep '^[oe].$' said | tr -d '\n')" = o1e1o2e2o3 ] &&
 		[ "$(cat new/reports/log)" = said ] && [ "$(cat "$shm/new/log")" = said ] || return
 	echo >file
 	! "$top/tools/memcast-vm" --no-module --out file/reports -- true 2>refused &&

@@ -41,7 +41,7 @@ status() {
 	[ $is -eq "$wanted" ] || { echo "status $is"; return 1; }
 }
 
-plan running 42
+plan running 43
 
 # said_by PID WORD FILE: waits for the word; false if the process has ended without writing it
 said_by() {
@@ -181,6 +181,10 @@ streams() {
 	status 7 "$vm" exec first -- sh -c 'echo out; echo err >&2; exit 7' >out 2>err
 	[ "$(cat out)" = out ] && [ "$(cat err)" = err ]
 }
+one_file_keeps_their_order() {
+	[ "$("$vm" exec first -- sh -c 'echo o1; echo e1 >&2; echo o2; echo e2 >&2; echo o3' 2>&1 |
+		tr -d '\n')" = o1e1o2e2o3 ]
+}
 input_and_output_are_whole() {
 	head -c 3000000 /dev/urandom >random
 	"$vm" exec first cat <random >copy && cmp random copy
@@ -253,6 +257,7 @@ other_users_are_not() {
 }
 
 check streams streams
+check one_file_keeps_their_order one_file_keeps_their_order
 check input_and_output_are_whole input_and_output_are_whole
 check a_signal_is_its_status a_signal_is_its_status
 check devices_are_there devices_are_there

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "door.h"
 #include "vm/wire/wire.h"
@@ -290,6 +291,7 @@ static void settings(struct client *client, int argc, char **argv)
 {
 	FILE *file = fopen(argv[0], "re");
 	char size[32], *word = NULL;
+	struct stat output, errors;
 	size_t room = 0;
 
 	if (!file)
@@ -301,11 +303,11 @@ static void settings(struct client *client, int argc, char **argv)
 	client->began = *argv[1] ? argv[1] : NULL;
 	for (int i = 2; i < argc; i++)
 		setting(client, "arg", argv[i]);
-	if (isatty(1)) {
+	if (isatty(1))
 		setting(client, "tty", terminal_size(size, sizeof(size)) ? size : "24x80");
-		if (isatty(2))
-			setting(client, "error_tty", "");
-	}
+	if (!fstat(1, &output) && !fstat(2, &errors) && output.st_dev == errors.st_dev &&
+	    output.st_ino == errors.st_ino)
+		setting(client, "merged", "");
 	/* Only a process group in the foreground of a terminal may read from it. */
 	client->reads = !isatty(0);
 	if (terminal_is_ours() && isatty(1)) {

@@ -343,8 +343,8 @@ int main(void)
 			leaks = false;
 		else if (!strcmp(*s, "input_tty"))
 			program.input_tty = true;
-		else if (!strcmp(*s, "error_tty"))
-			program.error_tty = true;
+		else if (!strcmp(*s, "merged"))
+			program.merged = true;
 		else if (!strcmp(*s, "tty"))
 			sscanf(value, "%hux%hu", &program.window.ws_row,
 			       &program.window.ws_col);

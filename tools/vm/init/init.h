@@ -15,7 +15,8 @@ struct vm_program {
 	unsigned int uid, gid;		/* the user who runs it */
 	unsigned int groups[64], groups_count;
 	bool host;			/* with the host's files, whose owners do not change */
-	bool input_tty, error_tty;
+	bool input_tty;
+	bool merged;			/* errors go where the output goes */
 	struct winsize window;		/* no columns: no terminal */
 	double timeout, limit;		/* of struct progress; 0: the host applies limits */
 	pid_t others;			/* a process that does not count, nor its children; or 0 */

@@ -180,7 +180,7 @@ struct vm_result vm_run(const struct vm_program *program, const struct vm_ports 
 		fail("fork");
 	if (!pid)
 		run_program(program, program->input_tty ? out[1] : in[0], out[1],
-			    program->error_tty ? out[1] : err[1]);
+			    program->merged ? out[1] : err[1]);
 	close(in[0]);
 	close(out[1]);
 	close(err[1]);

@@ -7,7 +7,7 @@
  *   host_env       a variable of the client's environment, which replaces that of the machine's
  *                  first program if the machine has the host's files, and else is ignored
  *   shell          run this shell, in place of arg; without the host's files /bin/sh
- *   cwd, root, input_tty, error_tty, tty, timeout, limit
+ *   cwd, root, input_tty, merged, tty, timeout, limit
  *                  as init.c has them
  *   fresh          forget the cached contents of the host's files
  *   clean          if the program ran alone, check that it left no objects in the module
@@ -95,8 +95,8 @@ static void set(struct session *session, const char *data, size_t length)
 		program->uid = program->gid = program->groups_count = 0;
 	else if (!strcmp(key, "input_tty"))
 		program->input_tty = true;
-	else if (!strcmp(key, "error_tty"))
-		program->error_tty = true;
+	else if (!strcmp(key, "merged"))
+		program->merged = true;
 	else if (!strcmp(key, "tty"))
 		sscanf(value, "%hux%hu", &program->window.ws_row, &program->window.ws_col);
 	else if (!strcmp(key, "timeout"))
@@ -334,7 +334,7 @@ void vm_session(int fd, const struct vm_serve *serve, struct vm_running *running
 	session.program.argv = NULL;
 	session.program.others = 0;
 	session.program.window.ws_col = 0;
-	session.program.input_tty = session.program.error_tty = false;
+	session.program.input_tty = session.program.merged = false;
 	/* Copy the list, as it may grow. */
 	session.program.env = NULL;
 	for (char **word = serve->like->env; *word; word++)
