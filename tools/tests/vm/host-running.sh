@@ -41,7 +41,7 @@ status() {
 	[ $is -eq "$wanted" ] || { echo "status $is"; return 1; }
 }
 
-plan running 43
+plan running 44
 
 # said_by PID WORD FILE: waits for the word; false if the process has ended without writing it
 said_by() {
@@ -77,6 +77,12 @@ is_listed_while_it_boots() {
 	slow named && "$vm" ps >list && grep -q $'^slow .* starting: sleep 1 \xef\xbf\xbd?$' list &&
 		"$vm" ps --json | iconv -f utf-8 >list && grep -q '"starting": *true' list &&
 		status 0 "$door" stop slow
+	status 143 wait "$runner"
+}
+# Ctrl-Z in its terminal stops a runner, and not what others ask of its machine.
+stopped_machine_answers() {
+	slow named && kill -TSTP "$slow" && kill -STOP "$runner" &&
+		timeout 60 "$vm" ps | grep ^slow && status 0 timeout 60 "$door" stop slow
 	status 143 wait "$runner"
 }
 input_of_no_program_is_left() {
@@ -160,6 +166,7 @@ a_killed_runner_takes_its_client_along() {
 	[ ! -e of-client ]
 }
 check is_listed_while_it_boots is_listed_while_it_boots
+check stopped_machine_answers stopped_machine_answers
 check input_of_no_program_is_left input_of_no_program_is_left
 check closed_socket_is_read closed_socket_is_read
 check output_that_cannot_be_written output_that_cannot_be_written

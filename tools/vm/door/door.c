@@ -134,10 +134,12 @@ static bool from_client(struct relay *relay, struct relay_peer *peer, const stru
 		/* This client expects no other frame, and is no program. */
 		peer->leaves = true;
 		/* A machine of --reuse ends by itself, any other with its runner. */
-		if (is_reused(door))
+		if (is_reused(door)) {
 			wire_put(&relay->link, 0, FRAME_STOP, NULL, 0);
-		else
+		} else {
 			kill(door->runner, SIGTERM);
+			kill(door->runner, SIGCONT);
+		}
 		close_name(door);
 		return false;
 	case FRAME_PART:
@@ -300,6 +302,8 @@ int door_serve(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* A runner that is stopped by its terminal has clients that are not. */
+	signal(SIGTSTP, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != door.runner)
 		return 0;
