@@ -61,6 +61,7 @@ class Machine:
         self.settings = []  # for init: KEY=VALUE
         self.words = f"{self.processors.words} loglevel=5 panic=-1 oops=panic{options.append}"
         self.memory = options.memory
+        self.kvm = ""  # does linux boot with KVM? "yes\n" or "no\n"
         self.kvm_device = "/dev/kvm"  # host-kvm.sh sets another file
         self.qemu = None  # the process of vm-watch, which has QEMU as its child
         self.door = None  # the process that lets clients in
@@ -120,8 +121,13 @@ class Machine:
                 options.add.append(os.path.realpath(file))
         if place.installed:
             place.use_installed()
-        self.temp = f"{place.given.get('TMPDIR') or '/tmp'}/memcast-vm.{os.urandom(4).hex()}"
-        os.mkdir(self.temp, 0o700)
+        # A run of --reuse in another folder reads the log in there, too.
+        folder = os.path.abspath(place.given.get("TMPDIR") or "/tmp")
+        self.temp = f"{folder}/memcast-vm.{os.urandom(4).hex()}"
+        try:
+            os.mkdir(self.temp, 0o700)
+        except OSError as error:
+            die(f"no folder can be made in {folder}: {error.strerror}; set TMPDIR to another")
         set_signals(self)
         if options.name and not options.reuse and not options.serves:
             running.note_name(self)
@@ -176,7 +182,11 @@ class Machine:
                             ("argv", options.launcher + options.command)):
             text = "".join(word + "\0" for word in words)
             pack.put("memcast-vm/" + name, FILE, os.fsencode(text))
-        size = pack.write(self.temp + "/initrd")
+        try:
+            size = pack.write(self.temp + "/initrd")
+        except OSError as error:
+            die(f"{self.temp}/initrd cannot be written: {error.strerror}; set TMPDIR to a folder"
+                " with more room")
         self.memory = self.memory or choose_memory(options, self.release, size)
 
     # ---- the boot

@@ -82,8 +82,8 @@ def kvm_works(machine):
         return False
     boot = read("/proc/sys/kernel/random/boot_id").strip()
     verdict = f"{place.cache}/kvm/{boot}-{machine.release}"
-    if not os.path.exists(verdict):
-        os.makedirs(place.cache + "/kvm", exist_ok=True)
+    machine.kvm = machine.kvm or read(verdict, "")
+    if not machine.kvm:
         say(f"trying KVM with linux {machine.release}, some seconds")
         probe = machine.temp + "/probe.cpio"
         pack = type(machine.pack)(machine)
@@ -96,10 +96,15 @@ def kvm_works(machine):
             "-cpu", "host", "-m", "512", "-initrd", probe, "-append",
             machine.words.replace("panic=-1", "panic=0"),
             stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)[0]
-        save(f"{verdict}.{os.getpid()}", "yes\n" if status == kind.passed else "no\n")
-        os.replace(f"{verdict}.{os.getpid()}", verdict)
-        say(f"KVM: {read(verdict).strip()}")
-    return read(verdict).strip() == "yes"
+        machine.kvm = "yes\n" if status == kind.passed else "no\n"
+        say(f"KVM: {machine.kvm.strip()}")
+        try:
+            os.makedirs(place.cache + "/kvm", exist_ok=True)
+            save(f"{verdict}.{os.getpid()}", machine.kvm)
+            os.replace(f"{verdict}.{os.getpid()}", verdict)
+        except OSError:  # the next run tries again
+            pass
+    return machine.kvm == "yes\n"
 
 def pack_foreign(pack, file):
     """Packs the libraries of a program for other processors: memcast's, or those of the sysroot."""

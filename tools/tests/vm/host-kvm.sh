@@ -52,7 +52,7 @@ qemu_program=qemu-system-x86_64 passed=85
 [ "$(uname -m)" != aarch64 ] || qemu_program=qemu-system-aarch64 passed=0
 kvm='-accel kvm -cpu host' emulated='-accel tcg,thread=multi'
 
-plan kvm 7
+plan kvm 8
 qemu "exit $passed"
 chooses "$kvm" works "$temp/device" && calls 1 && verdict works yes
 result used_where_it_works $?
@@ -67,6 +67,9 @@ result emulated_where_it_fails $?
 qemu "exit $((passed + 3))"
 chooses "$emulated" reboots "$temp/device" && calls 1 && verdict reboots no
 result other_status_is_no_success $?
+qemu "exit $passed"
+chooses "$kvm" device/cache "$temp/device" && calls 1
+result cache_that_cannot_be_written $?
 # on a host whose KVM hangs, only the first machine waits for it
 qemu "exec sleep 100000"
 chooses "$emulated" hangs "$temp/device" && chooses "$emulated" hangs "$temp/device" && calls 1 &&

@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 15
+plan start 17
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -64,6 +64,12 @@ status=$?
 check current_folder_was_removed [ $status -eq 0 ]
 run --verbose=yes -- true
 check flag_with_a_value told '--verbose takes no value'
+TMPDIR=$temp/none run --no-module -- true
+check no_folder_for_files told "no folder can be made in $temp/none: No such file .*set TMPDIR"
+as='prlimit --fsize=100000'
+run --no-module -- true
+as=
+check no_room_for_files told '/initrd cannot be written: File too large; set TMPDIR'
 run --rw /sys/kernel -- true
 check folder_that_the_machine_has told '--rw: the machine has its own /sys/kernel'
 run --keep-log "$temp/none/log" -- true
