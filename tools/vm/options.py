@@ -183,7 +183,7 @@ class Options:
             variable, equals, _ = value.partition("=")
             if not variable.isascii() or not variable.isidentifier():
                 die(f"--env takes NAME=VALUE or NAME, not '{value}'")
-            if not equals and variable not in environ and self.known is OPTIONS:
+            if not equals and variable not in environ:
                 die(f"--env {value}: there is no such variable here")
             value = value if equals else f"{value}={environ.get(value, '')}"
         elif name == "--no-host-access":

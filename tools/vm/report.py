@@ -130,8 +130,9 @@ def verdict(machine, code):
         return 128 + number
     number = int(status["exit"])
     if number == 127:
-        say(f"status 127: if something that {os.path.basename(options.command[0])} starts"
-            " was not found, --add FILE brings it along")
+        if not options.host:
+            say(f"status 127: if something that {os.path.basename(options.command[0])} starts"
+                " was not found, --add FILE brings it along")
     # only on a terminal: scripts get what the program wrote, and nothing else
     elif number and not options.no_module and os.isatty(2) and not machine.says_errors:
         say(f"status {number}: if a call of CUDA failed, --env CUDA_LOG_FILE=stderr says why")
