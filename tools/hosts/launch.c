@@ -10,10 +10,10 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hosts.h"
+#include "shared/now.h"
 
 #define NOTICE	2.0	/* seconds after which a wait is explained */
 #define PATIENCE 0.2	/* seconds in which another failure may turn out to be the first one */
@@ -41,14 +41,6 @@ static struct {
 static double seconds(const struct timespec *time)
 {
 	return (double)time->tv_sec + (double)time->tv_nsec * 1e-9;
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return seconds(&time);
 }
 
 void watch_add(struct watch *watch)

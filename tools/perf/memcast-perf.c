@@ -6,11 +6,11 @@
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pattern.h"
 #include "perf.h"
+#include "shared/now.h"
 #include "shared/options.h"
 
 struct bench {
@@ -38,14 +38,6 @@ static void run_once(struct bench *bench, size_t count)
 	else
 		team_reduce(team, options->element, count, options->root,
 			    bench->buffer);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static double slowest(struct bench *bench, double seconds)

@@ -7,20 +7,12 @@
 #include <string.h>
 #include <sys/poll.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ptx.h"
+#include "shared/now.h"
 
 #define JOBS_MOST	256
-
-double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Variables only need to be somewhere: the code that is kept has no addresses. */
 uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align)

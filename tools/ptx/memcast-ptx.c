@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ptx.h"
+#include "shared/now.h"
 #include "shared/options.h"
 
 #define ARCHITECTURE	90

@@ -42,7 +42,6 @@ struct compiling {
 	bool wrong;			/* an image's PTX cannot be read or linked */
 };
 
-double now(void);
 uint64_t variable_at(void *data, const char *name, uint32_t text, size_t bytes, size_t align);
 void compile_image(struct compiling *all, const char *path, const struct image *image);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "door.h"
+#include "shared/now.h"
 
 #define CTRL_C	3
 #define TWICE	2.0	/* seconds, at most, between two Ctrl-C that end the machine */
@@ -23,14 +24,6 @@ static void on_signal(int number)
 		resized = 1;
 	else
 		ended = 1;
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static void tell_size(const char *control)

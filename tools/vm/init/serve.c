@@ -8,9 +8,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "init.h"
+#include "shared/now.h"
 #include "vm/wire/relay.h"
 
 #define ALIVE	20.0	/* seconds, as program.c has it */
@@ -20,14 +20,6 @@ struct server {
 	struct vm_running *running;	/* shared with the sessions */
 	bool stop;
 };
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static int start_session(struct relay *relay, const struct frame *frame)
 {

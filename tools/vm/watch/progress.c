@@ -14,18 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "progress.h"
+#include "shared/now.h"
 
 #define PERIOD		2.0	/* seconds between two checks */
 #define LONGEST		10.0	/* seconds; in the rest of a longer span no process ran */
 #define BUSY		0.05	/* of a processor: a program that uses less polls for an event */
-
-static double wall(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void *grown(void *list, size_t count, size_t bytes)
 {
@@ -283,7 +276,7 @@ static bool begins_to_spin(struct progress *progress, const struct process *list
 
 void progress_start(struct progress *progress)
 {
-	progress->checked = wall();
+	progress->checked = now();
 	progress->now = progress->sign = progress->wrote = progress->active = 0;
 	if (!read_clock(&progress->clock))
 		progress->clock = -1;
@@ -291,7 +284,7 @@ void progress_start(struct progress *progress)
 
 enum verdict progress_check(struct progress *progress)
 {
-	double span = wall() - progress->checked, clock, processor;
+	double span = now() - progress->checked, clock, processor;
 	struct process *list;
 	bool spins;
 	size_t count;
