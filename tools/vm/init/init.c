@@ -315,10 +315,6 @@ int main(void)
 					strerror(errno));
 		} else if (!strcmp(*s, "memcast"))
 			memcast = value;
-		else if (!strcmp(*s, "cwd"))
-			program.cwd = value;
-		else if (!strcmp(*s, "root"))
-			program.uid = program.gid = 0;
 		else if (!strcmp(*s, "user"))
 			sscanf(value, "%u:%u", &program.uid, &program.gid);
 		else if (!strcmp(*s, "host"))
@@ -331,23 +327,14 @@ int main(void)
 			unload = false;
 		else if (!strcmp(*s, "serial"))
 			serial = true;
-		else if (!strcmp(*s, "timeout"))
-			program.timeout = atof(value);
-		else if (!strcmp(*s, "limit"))
-			program.limit = atof(value);
 		else if (!strcmp(*s, "serve"))
 			serve = (struct vm_serve){ 0, atof(value), &program };
 		else if (!strcmp(*s, "alone"))
 			alone = true;
 		else if (!strcmp(*s, "noleaks"))
 			leaks = false;
-		else if (!strcmp(*s, "input_tty"))
-			program.input_tty = true;
-		else if (!strcmp(*s, "merged"))
-			program.merged = true;
-		else if (!strcmp(*s, "tty"))
-			sscanf(value, "%hux%hu", &program.window.ws_row,
-			       &program.window.ws_col);
+		else
+			set_program(&program, *s, value);
 	}
 	ports.status = open_port(PORT_STATUS);
 	report("booted\n");

@@ -57,6 +57,8 @@ char **append(char **list, char *word);
  */
 void files_from_host(char *const *writable);
 
+/* Sets what a setting of the first program's, or of a client's, means. */
+void set_program(struct vm_program *program, const char *key, char *value);
 struct vm_result vm_run(const struct vm_program *program, const struct vm_ports *ports);
 /* Tell the host how the program ended. */
 void report_result(const struct vm_result *result);

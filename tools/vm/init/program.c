@@ -17,6 +17,24 @@
 #define SMI	"/memcast-vm/memcast-smi"
 #define ALIVE	20.0	/* seconds between signs of life to the host, which waits for longer */
 
+void set_program(struct vm_program *program, const char *key, char *value)
+{
+	if (!strcmp(key, "cwd") && (program->host || !access(value, X_OK)))
+		program->cwd = value;
+	else if (!strcmp(key, "root"))
+		program->uid = program->gid = program->groups_count = 0;
+	else if (!strcmp(key, "input_tty"))
+		program->input_tty = true;
+	else if (!strcmp(key, "merged"))
+		program->merged = true;
+	else if (!strcmp(key, "tty"))
+		sscanf(value, "%hux%hu", &program->window.ws_row, &program->window.ws_col);
+	else if (!strcmp(key, "timeout"))
+		program->timeout = atof(value);
+	else if (!strcmp(key, "limit"))
+		program->limit = atof(value);
+}
+
 static void __attribute__((noreturn)) run_program(const struct vm_program *program,
 						  int in, int out, int err)
 {

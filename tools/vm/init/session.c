@@ -8,7 +8,7 @@
  *                  first program if the machine has the host's files, and else is ignored
  *   shell          run this shell, in place of arg; without the host's files /bin/sh
  *   cwd, root, input_tty, merged, tty, timeout, limit
- *                  as init.c has them
+ *                  as program.c has them
  *   fresh          forget the cached contents of the host's files
  *   clean          if the program ran alone, check that it left no objects in the module
  */
@@ -89,24 +89,12 @@ static void set(struct session *session, const char *data, size_t length)
 		program->env = append_variable(program->env, value);
 	else if (!strcmp(key, "shell"))
 		program->argv = append(NULL, program->host ? value : strdup("/bin/sh"));
-	else if (!strcmp(key, "cwd") && (program->host || !access(value, X_OK)))
-		program->cwd = value;
-	else if (!strcmp(key, "root"))
-		program->uid = program->gid = program->groups_count = 0;
-	else if (!strcmp(key, "input_tty"))
-		program->input_tty = true;
-	else if (!strcmp(key, "merged"))
-		program->merged = true;
-	else if (!strcmp(key, "tty"))
-		sscanf(value, "%hux%hu", &program->window.ws_row, &program->window.ws_col);
-	else if (!strcmp(key, "timeout"))
-		program->timeout = atof(value);
-	else if (!strcmp(key, "limit"))
-		program->limit = atof(value);
 	else if (!strcmp(key, "fresh"))
 		session->fresh = true;
 	else if (!strcmp(key, "clean"))
 		session->clean = true;
+	else
+		set_program(program, key, value);
 }
 
 /* Drops caches, so that changes on the host are seen; files in use keep their cached contents. */
