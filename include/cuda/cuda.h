@@ -391,10 +391,7 @@ typedef struct CUmemPoolPtrExportData_st {
 } CUmemPoolPtrExportData_v1;
 typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
 
-/*
- * The REUSE_… attributes (int, 0 or 1) are kept. Memory that is free, or freed earlier in the same
- * stream, is always reused; what is queued in another stream, by INTERNAL_DEPENDENCIES.
- */
+/* The REUSE_… attributes (int, 0 or 1) are kept, without effect: free memory is always reused. */
 typedef enum CUmemPool_attribute_enum {
 	CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES		= 1,
 	CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC		= 2,
@@ -3557,9 +3554,9 @@ CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType ty
 
 /**
  * cuMemAllocAsync() - allocate from the current pool of a stream's device
- * @dptr: output, for work of the stream; it may be what work before the call uses and has freed
+ * @dptr: output; can be used at once
  * @bytesize: over 0
- * @hStream: the stream
+ * @hStream: if the pool is empty, the call waits for its work, which may free some
  *
  * Errors: CUDA_ERROR_INVALID_VALUE, _OUT_OF_MEMORY, as other calls with streams.
  */

@@ -881,8 +881,6 @@ struct memcast_heap_destroy {
  * @out_access: enum memcast_access: what @device may do
  * @out_host: likewise: what the host may do
  * @reserved: 0
- * @out_queued: bytes of blocks of all of the client's heaps whose ends have been announced, and
- *	whose places later blocks have not got
  */
 struct memcast_heap_info {
 	struct memcast_header header;
@@ -901,7 +899,6 @@ struct memcast_heap_info {
 	__u32 out_access;
 	__u32 out_host;
 	__u32 reserved;
-	__aligned_u64 out_queued;
 };
 
 enum memcast_heap_setting {
@@ -965,11 +962,6 @@ struct memcast_heap_trim {
  * @flags: any, for MEMCAST_ADDRESS_INFO to report
  * @bytes: size
  * @out_address: where the block starts
- * @order: 0, or a number for what orders uses and ends of blocks, such as a stream: the block may
- *	get a place of blocks whose ends have been announced with that number
- * @others: 1: likewise with another number, if there is no other room
- * @padding: 0
- * @out_after: the ticket of an end that must be carried out before the block is used; 0: none
  */
 struct memcast_block_alloc {
 	struct memcast_header header;
@@ -977,10 +969,6 @@ struct memcast_block_alloc {
 	__u32 flags;
 	__aligned_u64 bytes;
 	__aligned_u64 out_address;
-	__aligned_u64 order;
-	__u32 others;
-	__u32 padding;
-	__aligned_u64 out_after;
 };
 
 /**
@@ -1086,18 +1074,12 @@ struct memcast_block_map {
  * @address: where a block starts
  * @flags: mask of MEMCAST_BLOCK_…: the kind that the block must be of, and what to do
  * @reserved: 0
- * @order: with MEMCAST_BLOCK_LATER, 0 or a number: until the end is carried out, later blocks of
- *	that order may get the place
- * @ticket: 0, or a number of the announcement's own, above earlier ones of its order. With it
- *	MEMCAST_BLOCK_NOW and _KEEP do what is left to do, if later blocks have got the place.
  */
 struct memcast_block_free {
 	struct memcast_header header;
 	__aligned_u64 address;
 	__u32 flags;
 	__u32 reserved;
-	__aligned_u64 order;
-	__aligned_u64 ticket;
 };
 
 /**

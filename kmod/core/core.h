@@ -123,7 +123,6 @@ struct mc_client {
 	u32 next_heap;
 	struct list_head freed;		/* heaps over their threshold, by mc_heap.freed */
 	struct rb_root_cached blocks;	/* by mc_block.va */
-	u64 queued;			/* bytes: see kmod/heap/queued.c */
 	struct list_head registered_ended;	/* see kmod/heap/registered.c */
 	atomic_t unmapped;		/* registered ranges that were unmapped, not yet said */
 	struct mutex wait_lock;		/* protects waits and wait_count */

@@ -46,38 +46,25 @@ static bool make_room(struct mc_client *client)
 }
 
 /*
- * Finds or makes room for a block. Places of queued blocks come first, so that a stream that frees
- * and allocates gets the same address again. The heap_lock is held, but released meanwhile: other
+ * Finds or makes room for a block. The heap_lock is held, but released meanwhile: other
  * threads may take the room that this makes, and may make room that this can take.
  */
 static int block_place(struct mc_call *call, struct mc_heap *heap,
-		       struct mc_block *block, struct list_head *reaped)
+		       struct mc_block *block, u64 bytes, struct list_head *reaped)
 {
-	struct memcast_block_alloc *alloc = call->arg;
 	bool made_room = false;
-	u64 bytes = alloc->bytes;
 	int ret;
 
 	lockdep_assert_held(&call->client->heap_lock);
-	if (mc_queued_place(heap, block, bytes, alloc->order, false, reaped))
-		return 0;
 	while (!mc_segments_place(heap, block, bytes)) {
 		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE), reaped);
 		if (!ret)
 			continue;
 		if (mc_segments_place(heap, block, bytes))
 			break;
-		if (ret != -ENOMEM)
+		if (ret != -ENOMEM || made_room || !make_room(call->client))
 			return ret;
-		if (!made_room && make_room(call->client)) {
-			made_room = true;
-			continue;
-		}
-		if (mc_queued_place(heap, block, bytes, alloc->order, true, reaped) ||
-		    (alloc->others &&
-		     mc_queued_place_others(heap, block, bytes, &alloc->out_after, reaped)))
-			return 0;
-		return ret;
+		made_room = true;
 	}
 	mc_block_insert(call->client, block);
 	return 0;
@@ -115,11 +102,8 @@ int mc_block_alloc(struct mc_call *call)
 	LIST_HEAD(reaped);
 	int ret;
 
-	if (alloc->others > 1 || alloc->padding)
-		return mc_fail(call, -EINVAL, "unknown value or padding");
 	if (!alloc->bytes)
 		return mc_fail(call, -EINVAL, "the size is 0");
-	alloc->out_after = 0;
 	if (alloc->bytes > TASK_SIZE_MAX)
 		return mc_fail(call, -ENOMEM, "%llu bytes are more than addresses reach",
 			       alloc->bytes);
@@ -134,7 +118,7 @@ int mc_block_alloc(struct mc_call *call)
 		ret = mc_fail(call, -EINVAL, "heap %u is another process's", alloc->heap);
 	if (!ret) {
 		heap->blocks++;
-		ret = block_place(call, heap, block, &reaped);
+		ret = block_place(call, heap, block, alloc->bytes, &reaped);
 		if (ret)
 			mc_heap_put_block(heap, &reaped);
 	}
@@ -328,27 +312,6 @@ static int free_check(struct mc_call *call, const struct mc_block *block)
 	return 0;
 }
 
-/*
- * Does what a call says to a block. One that has the place of a queued block cannot end before
- * that one would.
- */
-static void free_do(struct mc_client *client, struct mc_block *block,
-		    const struct memcast_block_free *free, struct list_head *reaped)
-{
-	if (free->flags & MEMCAST_BLOCK_LATER) {
-		mc_block_queue(block, free->order, free->ticket);
-	} else if (free->flags & MEMCAST_BLOCK_KEEP && !block->reused) {
-		mc_block_unqueue(block);
-	} else if (block->after) {
-		mc_block_unqueue(block);
-		mc_block_queue(block, 0, block->after);
-	} else if (free->flags & (MEMCAST_BLOCK_NOW | MEMCAST_BLOCK_KEEP)) {
-		mc_block_end_later(client, block, reaped);
-	} else {
-		mc_block_end(client, block, reaped);
-	}
-}
-
 /* MEMCAST_BLOCK_FREE: end a block, or announce its end, or take that back. */
 int mc_block_free(struct mc_call *call)
 {
@@ -361,18 +324,19 @@ int mc_block_free(struct mc_call *call)
 	if (free->flags & ~(KINDS | WHEN) || hweight32(free->flags & WHEN) > 1 ||
 	    free->reserved)
 		return mc_fail(call, -EINVAL, "unknown flags or reserved fields");
-	if (free->order && (!free->ticket || !(free->flags & MEMCAST_BLOCK_LATER)))
-		return mc_fail(call, -EINVAL, "an order is for an announced end with a ticket");
 	mutex_lock(&client->heap_lock);
-	if (free->ticket && !(free->flags & MEMCAST_BLOCK_LATER)) {
-		block = mc_block_of_ticket(client, free->address, free->ticket);
-		ret = 0;
-	} else {
-		block = mc_block_find(client, free->address, free->address);
-		ret = free_check(call, block);
+	block = mc_block_find(client, free->address, free->address);
+	ret = free_check(call, block);
+	if (!ret) {
+		if (free->flags & MEMCAST_BLOCK_LATER)
+			block->freeing = true;
+		else if (free->flags & MEMCAST_BLOCK_KEEP)
+			block->freeing = false;
+		else if (free->flags & MEMCAST_BLOCK_NOW)
+			mc_block_end_later(client, block, &reaped);
+		else
+			mc_block_end(client, block, &reaped);
 	}
-	if (!ret && block)
-		free_do(client, block, free, &reaped);
 	mutex_unlock(&client->heap_lock);
 	mc_registered_free_ended(client);
 	mc_segments_free(client, &reaped);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks: pieces of a heap's memory, and ranges of the program's own memory that
- * it has registered. The blocks of a client are in one tree, by address. They overlap only as
- * queued.c says.
+ * it has registered. The blocks of a client are in one tree, by address.
  */
 #include "heap.h"
 
@@ -24,25 +23,17 @@ void mc_block_drop(struct mc_call *call, struct mc_block *block)
 }
 
 /*
- * Return: the first block that has any of these addresses, but one whose end is announced only if
- * there is no other; or NULL. The heap_lock is held, and keeps it.
+ * Return: the first block that has any of these addresses, or NULL. The heap_lock is held, and
+ * keeps it.
  */
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last)
 {
 	struct interval_tree_node *node;
-	struct mc_block *found = NULL;
 
 	lockdep_assert_held(&client->heap_lock);
-	for (node = interval_tree_iter_first(&client->blocks, first, last); node;
-	     node = interval_tree_iter_next(node, first, last)) {
-		struct mc_block *block = container_of(node, struct mc_block, va);
-
-		if (!block->freeing)
-			return block;
-		found = found ?: block;
-	}
-	return found;
+	node = interval_tree_iter_first(&client->blocks, first, last);
+	return node ? container_of(node, struct mc_block, va) : NULL;
 }
 
 /* Puts a block with addresses into the tree, where calls find it. The heap_lock is held. */
@@ -52,56 +43,6 @@ void mc_block_insert(struct mc_client *client, struct mc_block *block)
 	block->number = mc_object_number();
 	interval_tree_insert(&block->va, &client->blocks);
 	atomic_long_inc(&mc_stats.blocks);
-}
-
-/* Announces a block's end. Only blocks of a pool of the client's own can have an order. */
-void mc_block_queue(struct mc_block *block, u64 order, u64 ticket)
-{
-	struct mc_segment *segment = block->segment;
-
-	block->freeing = true;
-	block->ticket = ticket;
-	if (!segment)
-		return;
-	segment->reservation->client->queued += mc_block_bytes(block);
-	if (!order || segment->heap->flags != MEMCAST_HEAP_POOL)
-		return;
-	block->order = order;
-	if (!segment->queued++)
-		list_add(&segment->queue, &segment->heap->queued);
-}
-
-/* Takes back what mc_block_queue() did, if it did. */
-void mc_block_unqueue(struct mc_block *block)
-{
-	if (block->freeing && block->segment && !block->reused)
-		block->segment->reservation->client->queued -= mc_block_bytes(block);
-	if (block->order && !--block->segment->queued)
-		list_del_init(&block->segment->queue);
-	block->order = 0;
-	block->ticket = 0;
-	block->freeing = false;
-}
-
-/*
- * Carries out an end that was announced, with its ticket, for a block at @address. Return: the
- * block, if it has not ended before. A block that held its place need not any more.
- */
-struct mc_block *mc_block_of_ticket(struct mc_client *client, unsigned long address, u64 ticket)
-{
-	struct interval_tree_node *node;
-
-	lockdep_assert_held(&client->heap_lock);
-	for (node = interval_tree_iter_first(&client->blocks, address, address); node;
-	     node = interval_tree_iter_next(node, address, address)) {
-		struct mc_block *block = container_of(node, struct mc_block, va);
-
-		if (block->after == ticket)
-			block->after = 0;
-		if (block->ticket == ticket)
-			return block;
-	}
-	return NULL;
 }
 
 /* Describes the block around info->address. Return: is there one? Takes the heap_lock. */
@@ -135,13 +76,12 @@ bool mc_block_describe(struct mc_client *client, struct memcast_address_info *in
 
 static bool block_holds(struct mc_client *client, u64 address, u64 bytes, u64 unit)
 {
-	struct interval_tree_node *node;
-	bool holds = false;
+	struct mc_block *block;
+	bool holds;
 
 	mutex_lock(&client->heap_lock);
-	for (node = interval_tree_iter_first(&client->blocks, address, address); node && !holds;
-	     node = interval_tree_iter_next(node, address, address))
-		holds = bytes <= ALIGN(node->last + 1, unit) - address;
+	block = mc_block_find(client, address, address);
+	holds = block && bytes <= ALIGN(block->va.last + 1, unit) - address;
 	mutex_unlock(&client->heap_lock);
 	return holds;
 }

@@ -44,7 +44,6 @@ static void block_remove(struct mc_client *client, struct mc_block *block)
 {
 	lockdep_assert_held(&client->heap_lock);
 	interval_tree_remove(&block->va, &client->blocks);
-	mc_block_unqueue(block);
 	if (block->ipc)
 		mc_ipc_end(client, block);
 	if (block->segment)

@@ -28,7 +28,6 @@ struct mc_heap *mc_heap_new(struct mc_call *call, const struct memcast_memory_cr
 	INIT_LIST_HEAD(&heap->registered);
 	INIT_LIST_HEAD(&heap->segments);
 	INIT_LIST_HEAD(&heap->rooms);
-	INIT_LIST_HEAD(&heap->queued);
 	INIT_LIST_HEAD(&heap->freed);
 	return heap;
 }
@@ -290,7 +289,6 @@ int mc_heap_info(struct mc_call *call)
 		info->out_used_high = heap->used_high;
 		info->out_access = mc_set_allows(heap->readable, heap->writable, device);
 		info->out_host = heap->host;
-		info->out_queued = client->queued;
 	}
 	mutex_unlock(&client->heap_lock);
 	return IS_ERR(heap) ? PTR_ERR(heap) : mc_respond(call);

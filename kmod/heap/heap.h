@@ -28,7 +28,6 @@ struct mc_heap {
 	struct list_head registered;	/* ranges that end with it */
 	struct list_head segments;
 	struct list_head rooms;		/* segments where a block may fit */
-	struct list_head queued;	/* segments with queued blocks: queued.c */
 	struct list_head freed;		/* in client->freed, or empty */
 };
 
@@ -41,7 +40,6 @@ struct mc_heap {
 struct mc_segment {
 	struct list_head list;		/* in heap->segments */
 	struct list_head room;		/* in heap->rooms, unless it is full */
-	struct list_head queue;		/* in heap->queued, or empty */
 	struct mc_heap *heap;
 	struct mc_share *share;		/* held; NULL: others cannot import it */
 	struct mc_memory *memory;	/* holds the struct */
@@ -49,7 +47,6 @@ struct mc_segment {
 	struct mc_account *account;	/* charged with the struct */
 	unsigned long start, bytes;
 	unsigned long blocks;
-	unsigned int queued;		/* of them */
 	unsigned int free;		/* slots, of a shared chunk */
 	unsigned int most;		/* no run of free slots is longer */
 	bool alone;			/* of one block only, at any offset */
@@ -84,16 +81,8 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes);
 bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);
 void mc_segment_take_back(struct mc_block *block);
-bool mc_segment_is_exposed(const struct mc_segment *segment);
 void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped);
 void mc_segments_free(struct mc_client *client, struct list_head *reaped);
-
-/* ---- queued.c: places of blocks whose ends are announced, for blocks of the same order ---- */
-
-bool mc_queued_place(struct mc_heap *heap, struct mc_block *block, u64 bytes, u64 order,
-		     bool larger, struct list_head *reaped);
-bool mc_queued_place_others(struct mc_heap *heap, struct mc_block *block, u64 bytes,
-			    u64 *ticket, struct list_head *reaped);
 
 /* ---- block.c ---- */
 
@@ -104,10 +93,7 @@ struct mc_block {
 	u32 flags;			/* the client's, which alone interprets them */
 	struct mc_ipc *ipc;		/* its IPC handle, or NULL */
 	struct mc_registered *registered;	/* of a registered range; else NULL */
-	u64 order, ticket;		/* of the announcement, or 0 */
-	u64 after;			/* the ticket of a queued block that had its place, or 0 */
 	bool freeing;			/* MEMCAST_BLOCK_LATER has announced its end */
-	bool reused;			/* and a later block has some of its place */
 };
 
 /* Return: a block's size. */
@@ -121,9 +107,6 @@ void mc_block_drop(struct mc_call *call, struct mc_block *block);
 struct mc_block *mc_block_find(struct mc_client *client, unsigned long first,
 			       unsigned long last);
 void mc_block_insert(struct mc_client *client, struct mc_block *block);
-void mc_block_queue(struct mc_block *block, u64 order, u64 ticket);
-void mc_block_unqueue(struct mc_block *block);
-struct mc_block *mc_block_of_ticket(struct mc_client *client, unsigned long address, u64 ticket);
 bool mc_block_describe(struct mc_client *client,
 		       struct memcast_address_info *info);
 bool mc_block_holds(struct mc_client *client, u64 address, u64 bytes);

@@ -136,7 +136,6 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
 	segment->free = MC_SLOTS;
 	segment->most = MC_SLOTS;
 	INIT_LIST_HEAD(&segment->room);
-	INIT_LIST_HEAD(&segment->queue);
 	ret = segment_reserve(call, segment, memory ? memory->device : heap->device);
 	if (!ret)
 		ret = memory ? segment_map(call, segment, memory, from) :
@@ -152,7 +151,7 @@ struct mc_segment *mc_segment_new(struct mc_call *call, struct mc_heap *heap,
  * A team or a dma-buf that shows a segment goes on to show it after the block is gone:
  * later blocks must not come there. An imported memory may have been passed on, too.
  */
-bool mc_segment_is_exposed(const struct mc_segment *segment)
+static bool is_exposed(const struct mc_segment *segment)
 {
 	return segment->alone || READ_ONCE(segment->memory->exposed);
 }
@@ -160,8 +159,9 @@ bool mc_segment_is_exposed(const struct mc_segment *segment)
 /* Return: the slots that a block takes of a segment that it shares; 0: it has the segment alone. */
 static unsigned long shared_slots(const struct mc_segment *segment, u64 bytes)
 {
-	return segment->alone || segment->bytes != MC_CHUNK_SIZE ? 0 :
-	       DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
+	unsigned long slots = DIV_ROUND_UP(bytes, MEMCAST_BLOCK_ALIGN);
+
+	return segment->alone || slots > MC_SLOTS ? 0 : slots;
 }
 
 static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offset)
@@ -169,7 +169,7 @@ static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offs
 	unsigned long slots, slot;
 
 	*offset = 0;
-	if (mc_segment_is_exposed(segment))
+	if (is_exposed(segment))
 		return false;
 	if (bytes > MC_CHUNK_SIZE)
 		return segment->bytes == round_up(bytes, MC_CHUNK_SIZE);
@@ -184,24 +184,14 @@ static bool find_room(struct mc_segment *segment, u64 bytes, unsigned long *offs
 	return slot < MC_SLOTS;
 }
 
-static void count_free(struct mc_segment *segment)
-{
-	segment->free = MC_SLOTS - bitmap_weight(segment->slots, MC_SLOTS);
-}
-
 static void set_of_block(struct mc_segment *segment, bool of_block)
 {
-	if (segment->reservation->of_block == of_block)
-		return;
 	down_write(&segment->reservation->lock);
 	segment->reservation->of_block = of_block;
 	up_write(&segment->reservation->lock);
 }
 
-/*
- * Puts a block at @offset, which is free or has queued blocks; at 0 if it has the segment alone.
- * With the heap_lock.
- */
+/* Puts a block at @offset, which is free; at 0 if it has the segment alone. With the heap_lock. */
 void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 		      unsigned long offset, u64 bytes)
 {
@@ -214,13 +204,12 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 	segment->heap->used += bytes;
 	segment->heap->used_high = max(segment->heap->used_high, segment->heap->used);
 	segment->blocks++;
-	set_of_block(segment, segment->alone ||
-		     (bytes > MC_CHUNK_SIZE - MEMCAST_BLOCK_ALIGN &&
-		      round_up(bytes, MC_CHUNK_SIZE) == segment->bytes &&
-		      segment->heap->flags & MEMCAST_HEAP_POOL));
+	if (segment->alone || (bytes > MC_CHUNK_SIZE - MEMCAST_BLOCK_ALIGN &&
+			       segment->heap->flags & MEMCAST_HEAP_POOL))
+		set_of_block(segment, true);
 	if (slots) {
 		bitmap_set(segment->slots, offset / MEMCAST_BLOCK_ALIGN, slots);
-		count_free(segment);
+		segment->free -= slots;
 	}
 	/* A segment in use is the first to be filled, so that others become empty and end. */
 	if (!slots || !segment->free)
@@ -253,42 +242,27 @@ bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes)
 	return false;
 }
 
-/* Frees the slots of a block that is in no tree, but for those that other blocks have as well. */
-static void free_slots(struct mc_segment *segment, const struct mc_block *block,
-		       unsigned long slots)
-{
-	unsigned long slot = (block->va.start - segment->start) / MEMCAST_BLOCK_ALIGN;
-	struct rb_root_cached *blocks = &segment->reservation->client->blocks;
-	unsigned long first = block->va.start, last = block->va.last;
-	struct interval_tree_node *node;
-
-	bitmap_clear(segment->slots, slot, slots);
-	for (node = interval_tree_iter_first(blocks, first, last); node;
-	     node = interval_tree_iter_next(node, first, last))
-		bitmap_set(segment->slots, (node->start - segment->start) / MEMCAST_BLOCK_ALIGN,
-			   DIV_ROUND_UP(node->last + 1 - node->start, MEMCAST_BLOCK_ALIGN));
-	count_free(segment);
-	segment->most = MC_SLOTS;
-}
-
-/* Takes a block, which is in no tree, out of its segment. The heap_lock is held. */
+/* Takes a block out of its segment. The heap_lock is held. */
 void mc_segment_take_back(struct mc_block *block)
 {
 	struct mc_segment *segment = block->segment;
 	unsigned long slots = shared_slots(segment, mc_block_bytes(block));
 
 	lockdep_assert_held(&segment->reservation->client->heap_lock);
-	if (!block->reused)
-		segment->heap->used -= mc_block_bytes(block);
+	segment->heap->used -= mc_block_bytes(block);
 	segment->blocks--;
-	if (slots)
-		free_slots(segment, block, slots);
-	if (!segment->blocks) {
+	if (!slots || slots == MC_SLOTS)
 		set_of_block(segment, false);
-		list_move_tail(&segment->room, &segment->heap->rooms);
-	} else if (slots && segment->free) {
-		list_move(&segment->room, &segment->heap->rooms);
+	if (slots) {
+		bitmap_clear(segment->slots, (block->va.start - segment->start) /
+			     MEMCAST_BLOCK_ALIGN, slots);
+		segment->free += slots;
+		segment->most = MC_SLOTS;
 	}
+	if (segment->blocks)
+		list_move(&segment->room, &segment->heap->rooms);
+	else
+		list_move_tail(&segment->room, &segment->heap->rooms);
 }
 
 /*
@@ -304,7 +278,7 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 		cond_resched();
 		if (segment->blocks)
 			break;
-		if (!mc_segment_is_exposed(segment)) {
+		if (!is_exposed(segment)) {
 			if (heap->taken - MC_CHUNK_SIZE < keep)
 				break;
 			if (heap->taken - segment->bytes < keep)

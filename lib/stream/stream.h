@@ -15,8 +15,7 @@
  *   stream.lock	a stream's queue and its numbers
  *   modules_lock	kernel/kernel.h, with the locks around it
  *   event.lock, fence.lock, table.lock, pages_lock (event/shared_page.c), opened_lock
- *   (alloc/ipc.c), pools_lock (alloc/pool/pool.h), frees_lock (alloc/pool/ordered.c), the lock
- *   of alloc/advice.c
+ *   (alloc/ipc.c), pools_lock (alloc/pool/pool.h), the lock of alloc/advice.c
  *		innermost, one at a time (but references_lock of lib/graph/node/condition.c is
  *		around a table's)
  *

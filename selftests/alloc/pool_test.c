@@ -184,6 +184,21 @@ TEST_F(pool, free_is_work_in_the_stream)
 	EXPECT_REASON(cuMemFree(plain), "# is not in a reservation");
 }
 
+/* An allocation waits for a free before it in the stream when the device has no free chunk. */
+TEST_F(pool, alloc_waits_for_frees_before_it)
+{
+	long bytes = device_bytes(0, "pool_bytes");
+	CUdeviceptr block, other, third;
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, bytes, self->pool, self->stream));
+	ASSERT_OK(cuMemsetD8Async(block, 5, bytes, self->stream));
+	ASSERT_OK(cuMemFreeAsync(block, self->stream));
+	ASSERT_OK(cuMemAllocFromPoolAsync(&other, bytes, self->pool, self->stream));
+	EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
+		  cuMemAllocFromPoolAsync(&third, 1, self->pool, self->stream));
+	EXPECT_OK(cuMemFreeAsync(other, self->stream));
+}
+
 TEST_F(pool, free_in_a_context_that_ends)
 {
 	CUcontext context;

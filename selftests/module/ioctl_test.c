@@ -38,9 +38,6 @@ LAYOUT(set_access, 48, count, 40);
 LAYOUT(get_access, 40, out_access, 32);
 LAYOUT(copy, 48, progress, 80);
 LAYOUT(fill, 48, progress, 64);
-LAYOUT(heap_info, 96, out_queued, 96);
-LAYOUT(block_alloc, 40, out_after, 56);
-LAYOUT(block_free, 32, ticket, 40);
 LAYOUT(block_map, 56, out_address, 48);
 LAYOUT(team_wait, 40, since, 32);
 LAYOUT(team_member, 32, name, 16);
@@ -187,8 +184,7 @@ COMMAND(heap_trim, HEAP_TRIM, keep, .heap = self->heap);
 #define OPTIONS_heap_export						\
 	.reserved = FIELD(heap_export, reserved), .writes = true,
 COMMAND(heap_export, HEAP_EXPORT, reserved, .heap = self->heap, .handle_type = MEMCAST_HANDLE_FD);
-#define OPTIONS_block_alloc						\
-	.reserved = FIELD(block_alloc, padding), .writes = true,
+#define OPTIONS_block_alloc	.writes = true,
 COMMAND(block_alloc, BLOCK_ALLOC, out_address, .heap = self->heap, .bytes = 100);
 #define OPTIONS_block_register	.reserved = FIELD(block_register, padding),
 COMMAND(block_register, BLOCK_REGISTER, heap, .address = (uintptr_t)&self->entry, .bytes = 16,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stream-ordered allocation. A block can be used as soon as it is allocated, or by work of its
- * stream if it has the place of a block whose free is queued there; only frees are work in a
- * stream. The kernel is told of a free at once, with the stream: so no call frees a block twice,
- * and later blocks of the stream get the place before the free has run (kmod/heap/queued.c).
+ * Stream-ordered allocation. A block can be used as soon as it is allocated; only frees are
+ * work in a stream. The kernel is told of a free at once, so that no call frees a block twice.
  */
 #include <stdlib.h>
 
@@ -38,120 +36,22 @@ CUresult pool_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *ad
 	return result;
 }
 
-struct free_work {
-	struct work work;
-	struct free_work *next, **link;
-	CUdeviceptr address;
-	uint64_t ticket;	/* no other free's; frees of a stream have higher and higher ones */
-	struct fence *fence;	/* signalled when it has run; NULL: nobody waits for it */
-};
-
-/* Frees that have not run. Their lock is one of the innermost. */
-static pthread_mutex_t frees_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct free_work *frees;
-
-/* Lists a free before the kernel knows of it, which may give the place to other streams then. */
-static void free_list(struct free_work *work)
-{
-	static uint64_t tickets;
-
-	pthread_mutex_lock(&frees_lock);
-	work->ticket = ++tickets;
-	work->next = frees;
-	work->link = &frees;
-	if (frees)
-		frees->link = &work->next;
-	frees = work;
-	pthread_mutex_unlock(&frees_lock);
-}
-
-static void free_unlist(struct free_work *work)
-{
-	pthread_mutex_lock(&frees_lock);
-	*work->link = work->next;
-	if (work->next)
-		work->next->link = work->link;
-	pthread_mutex_unlock(&frees_lock);
-	if (work->fence) {
-		fence_signal(work->fence, CUDA_SUCCESS);
-		fence_put(work->fence);
-	}
-}
-
-/* Has a stream wait for a free that is queued in another. */
-static CUresult wait_for_free(struct stream *stream, uint64_t ticket)
-{
-	struct fence *fence = NULL;
-	struct free_work *work;
-	CUresult result;
-
-	pthread_mutex_lock(&frees_lock);
-	for (work = frees; work && work->ticket != ticket; work = work->next)
-		;
-	if (work && !work->fence)
-		work->fence = fence_alloc();
-	if (work)
-		fence = fence_reference(work->fence);
-	pthread_mutex_unlock(&frees_lock);
-	if (!work)
-		return CUDA_SUCCESS;
-	if (!fence)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	result = stream_submit_fence(stream, fence, true);
-	fence_put(fence);
-	return result;
-}
-
-/*
- * Allocates memory that work of the stream may use. @others: the stream may wait for a free that is
- * queued in another one, if there is no other memory
- */
-static CUresult allocate_for(struct stream *stream, CUdeviceptr *address, size_t bytes,
-			     uint32_t heap, bool others)
-{
-	struct memcast_block_alloc arg = {
-		.heap = heap, .bytes = bytes, .order = stream->id, .others = others,
-	};
-	CUresult result = device_ioctl(MEMCAST_BLOCK_ALLOC, &arg);
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	memops_pools_used(pool_has);
-	if (arg.out_after)
-		result = wait_for_free(stream, arg.out_after);
-	if (result == CUDA_SUCCESS)
-		*address = arg.out_address;
-	else
-		heap_free(arg.out_address, 0);
-	return result;
-}
-
 typedef CUresult allocate_function(struct stream *stream, CUdeviceptr *address, size_t bytes,
 				   uint32_t heap);
 
-/*
- * If memory is short, the place of a block whose free is queued in another stream may do. What is
- * queued may also be of other pools, or several blocks that each have a memory of their own: so the
- * last resort is to wait for the stream.
- */
+/* If memory is short, waits for the stream, whose work may free some, and tries again. */
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
 			    uint32_t heap)
 {
-	CUresult result = allocate_for(stream, address, bytes, heap, false);
-	struct memcast_heap_info info = { .heap = heap };
+	CUresult result = pool_alloc(heap, bytes, 0, address);
 	bool idle;
 
-	if (result != CUDA_ERROR_OUT_OF_MEMORY || !device_ask(MEMCAST_HEAP_INFO, &info) ||
-	    !info.out_queued)
-		return result;
-	if (!(info.out_options & 1U << CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES))
-		result = allocate_for(stream, address, bytes, heap, true);
 	if (result != CUDA_ERROR_OUT_OF_MEMORY)
 		return result;
 	if (stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle) != CUDA_SUCCESS || idle)
 		return result;
 	result = stream_wait(stream, WAIT_OWN | WAIT_BEFORE);
-	return result == CUDA_SUCCESS ? allocate_for(stream, address, bytes, heap, false) : result;
+	return result == CUDA_SUCCESS ? pool_alloc(heap, bytes, 0, address) : result;
 }
 
 /* Finds which devices have access to a pool beside its own. @desc: output, to be freed */
@@ -276,72 +176,45 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
 			  stream);
 }
 
-static CUresult free_step(const struct free_work *work, uint32_t step, uint64_t order)
+struct free_work {
+	struct work work;
+	CUdeviceptr address;
+};
+
+/* The pool keeps the memory until the next synchronization. */
+static CUresult free_now(CUdeviceptr address)
 {
-	struct memcast_block_free arg = {
-		.address = work->address, .flags = step, .order = order, .ticket = work->ticket,
-	};
+	CUresult result = heap_free(address, MEMCAST_BLOCK_NOW);
 
-	return device_ioctl(MEMCAST_BLOCK_FREE, &arg);
-}
-
-/*
- * The pool keeps the memory until the next synchronization. It is no fault if the block has ended
- * before with the context that allocated it, or if a later block has its place.
- */
-static CUresult free_now(struct free_work *work)
-{
-	CUresult result = free_step(work, MEMCAST_BLOCK_NOW, 0);
-
-	free_unlist(work);
 	if (result == CUDA_SUCCESS)
 		give_back_later();
 	return result;
 }
 
-/* Frees the block even after a failure: nothing else would. */
+/*
+ * Frees the block even after a failure: nothing else would. It is no fault if the block has ended
+ * before with the context that allocated it.
+ */
 static CUresult run_free(struct work *work, struct stream *stream, CUresult error)
 {
+	CUresult result = free_now(((struct free_work *)work)->address);
+
 	(void)stream;
 	(void)error;
-	return free_now((struct free_work *)work);
+	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
 }
 
-/* Announces the free of a block, and queues it, or carries it out if nothing comes before it. */
-static CUresult free_ordered(struct stream *stream, CUdeviceptr address)
+static CUresult submit_free(struct stream *stream, CUdeviceptr address)
 {
-	struct free_work *work = malloc(sizeof(*work));
-	bool idle = false;
-	CUresult result;
+	const struct free_work work = { .work.run = run_free, .address = address };
 
-	if (!work)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	*work = (struct free_work) { .work.run = run_free, .address = address };
-	free_list(work);
-	result = free_step(work, MEMCAST_BLOCK_LATER, stream->id);
-	if (result != CUDA_SUCCESS)
-		goto unlist;
-	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
-	if (result == CUDA_SUCCESS && idle) {
-		result = free_now(work);
-		free(work);
-		return result;
-	}
-	if (result == CUDA_SUCCESS)
-		result = stream_submit(stream, &work->work);
-	if (result == CUDA_SUCCESS)
-		return result;
-	free_step(work, MEMCAST_BLOCK_KEEP, 0);
-unlist:
-	free_unlist(work);
-	free(work);
-	return result;
+	return stream_submit_copy(stream, &work.work, sizeof(work));
 }
 
 static CUresult free_in(struct stream *stream, CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
-	bool taken;
+	bool idle, taken;
 	CUresult result;
 
 	if (stream_captured(stream))
@@ -358,7 +231,16 @@ static CUresult free_in(struct stream *stream, CUdeviceptr address)
 		result = device_ioctl(MEMCAST_ADDRESS_INFO, &info);
 	if (result == CUDA_SUCCESS)
 		result = check_free(&info);
-	return result == CUDA_SUCCESS ? free_ordered(stream, address) : result;
+	if (result == CUDA_SUCCESS)
+		result = heap_free(address, MEMCAST_BLOCK_LATER);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle);
+	if (result == CUDA_SUCCESS)
+		result = idle ? free_now(address) : submit_free(stream, address);
+	if (result != CUDA_SUCCESS)
+		heap_free(address, MEMCAST_BLOCK_KEEP);
+	return result;
 }
 
 static CUresult free_async(CUdeviceptr address, CUstream handle)
