@@ -409,6 +409,8 @@ static void calls_in_loops(void)
 		{ "ld.global.u32 r, [g];", true },
 		{ "atom.global.add.u32 r, [g], 1;", true },
 		{ "call below;", true },
+		{ "st.global.u32 [g], r;", true },
+		{ "{ .param .b64 at; st.param.b64 [at], 0; call free, (at); }", true },
 	};
 	char text[800], why[1300] = "";
 	const struct ptx_kernel *kernel;
@@ -417,6 +419,7 @@ static void calls_in_loops(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(text, sizeof(text), HEAD ".global .u32 g; .const .u32 c = 1;\n"
+			 ".extern .func free(.param .b64 at);\n"
 			 ".func below() { .reg .b32 r; ld.volatile.global.u32 r, [g]; ret; }\n"
 			 ".func f() { .reg .b32 r; .local .u32 w; %s ret; }\n"
 			 ".visible .entry k() { .reg .pred p; .reg .b32 i; mov.u32 i, %%tid.x; "

@@ -35,9 +35,8 @@ static LLVMValueRef variable(struct translator *t, struct symbol *symbol)
 
 /*
  * With clusters, a shared address has its block's rank in the highest byte: in all texts, as they hand
- * such addresses to each other.
+ * such addresses to each other. Return: the address of a place in the block's own shared memory
  */
-/* Return: the address of a place in the block's own shared memory; where clusters are, it says whose */
 LLVMValueRef own_shared(struct translator *t, LLVMValueRef offset)
 {
 	LLVMValueRef rank;

@@ -121,8 +121,11 @@ static CUresult call_check(struct checking *checking)
 			       CUDA_ERROR_OUT_OF_MEMORY;
 		if (word_is(&operand->name, "__assertfail"))
 			checking->facts->own_thread = true;
-		if (is_system_function(operand->symbol) || checking->code->incomplete)
+		if (is_system_function(operand->symbol) || checking->code->incomplete) {
+			checking->facts->calls_system |=
+				!is_libdevice(operand->name.at, operand->name.length);
 			return CUDA_SUCCESS;
+		}
 		wrong(checking, "nothing defines the function", &operand->name);
 		return link_error(checking->code);
 	}

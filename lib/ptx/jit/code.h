@@ -31,6 +31,7 @@ struct facts {
 	bool loop_waits;		/* a loop has what it may wait by */
 	bool loop_calls;		/* a loop has a call, which waits if a callee may_wait */
 	bool may_wait;			/* a loop around calls of it may wait by them */
+	bool calls_system;		/* it calls what is no text, as malloc(): a loop may wait by it */
 	bool meetings;			/* barriers of the whole block, operations of warps */
 	bool cuts;			/* it can be cut into loops over threads */
 	uint32_t joins;			/* threads of a kernel's blocks that run as one, at most */

@@ -29,6 +29,7 @@ static void look(struct function *function, struct reach *reach, uint32_t depth)
 	facts->seen = facts->walking = true;
 	reach->waits |= facts->waits;
 	reach->loop_calls |= facts->loop_calls;
+	reach->callee_may_wait |= facts->calls_system;
 	reach->meetings |= facts->meetings;
 	reach->shared |= facts->shared;
 	reach->indirect |= facts->indirect;

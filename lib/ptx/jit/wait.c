@@ -88,12 +88,17 @@ static bool is_constant(const struct statement *statement)
 	       statement_has(statement, ".nc");
 }
 
-/* May a loop wait by calls of a function that has the instruction? A load is one that is made anew. */
+/*
+ * May a loop wait by calls of a function that has the instruction? By a load that is made anew, or a
+ * store: the loop's own loads are made anew behind that.
+ */
 bool callee_may_wait(const struct statement *statement)
 {
+	bool accesses = is_name(statement, "ld") || is_name(statement, "st") ||
+			is_name(statement, "red");
+
 	return statement_may_wait(statement) ||
-	       (is_name(statement, "ld") && !is_constant(statement) &&
-		!statement_has(statement, ".local"));
+	       (accesses && !is_constant(statement) && !statement_has(statement, ".local"));
 }
 
 static void learn(struct knowledge *know, const struct statement *statement)
