@@ -29,6 +29,7 @@ static atomic_size_t aside_all;
 /* A call that waits for its own transfer, and returns its failure */
 struct waiter {
 	struct fence *fence;
+	uint64_t number;	/* of the work in its stream */
 	char reason[256];
 };
 
@@ -123,11 +124,12 @@ static CUresult do_taken(struct stream *stream, struct transfer *transfer)
 	return result;
 }
 
-static void do_awaited(struct transfer *transfer, CUresult error)
+static void do_awaited(struct stream *stream, struct transfer *transfer, CUresult error)
 {
 	struct waiter *waiter = transfer->waiter;
 	struct fence *fence = waiter->fence;
 
+	waiter->number = stream->done + 1;	/* it changes in this thread alone */
 	if (error == CUDA_SUCCESS) {
 		error = do_transfer(transfer);
 		if (error != CUDA_SUCCESS)
@@ -141,9 +143,8 @@ static CUresult run_transfer(struct work *work, struct stream *stream, CUresult 
 {
 	struct transfer *transfer = (struct transfer *)work;
 
-	(void)stream;
 	if (transfer->waiter) {
-		do_awaited(transfer, error);
+		do_awaited(stream, transfer, error);
 		return CUDA_SUCCESS;
 	}
 	if (error == CUDA_SUCCESS && transfer->is_copy)
@@ -217,6 +218,8 @@ static CUresult submit_and_wait(struct stream *stream, struct transfer *transfer
 		fence_put(waiter.fence);
 	} else {
 		result = fence_wait(waiter.fence);
+		/* until the stream counts it as done, too: who asks the stream next sees that */
+		points_wait(&(struct points) { 1, &(struct point) { stream, waiter.number } });
 		prints_flush();
 		if (result != CUDA_SUCCESS)
 			fail(result, "%s", waiter.reason);
@@ -304,28 +307,27 @@ static struct side side_at(uint64_t address)
 
 /*
  * Waits, before a copy between two devices, for the work of both: of the context that has allocated
- * the memory, or of all. As NVIDIA's guide says, such a copy in the legacy stream comes after what was
- * given to either device.
+ * the memory, or the device's primary one. As NVIDIA's guide says, such a copy in the legacy stream
+ * comes after what was given to either device. A call that names two contexts has waited for them.
  */
-static CUresult wait_for_both(const struct stream *stream, const struct layers *layers)
+static CUresult wait_for_both(const struct stream *stream, const struct transfer *transfer)
 {
+	const struct layers *layers = &transfer->layers;
 	const struct memcast_copy *copy = &layers->copy;
-	CUresult result = CUDA_SUCCESS;
+	CUresult result;
 	struct side sides[2];
 
-	if (!stream->is_legacy || names_host(copy) || !copy->bytes || !layers->count ||
-	    !other_device_streams(stream->set->device))
+	if (!stream->is_legacy || names_host(copy) || copy->flags & MEMCAST_COPY_PEER ||
+	    !copy->bytes || !layers->count || !other_device_streams(stream->set->device))
 		return CUDA_SUCCESS;
 	sides[0] = side_at(copy->to);
 	sides[1] = side_at(copy->from);
 	if (sides[0].device < 0 || sides[1].device < 0 || sides[0].device == sides[1].device)
 		return CUDA_SUCCESS;
-	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++) {
-		if (!sides[i].context)
-			result = device_wait(sides[i].device);
-		else if (sides[i].context != stream->set->context)
-			result = legacy_wait(sides[i].context);
-	}
+	result = check_transfer(transfer);
+	for (int i = 0; i < 2 && result == CUDA_SUCCESS; i++)
+		if (sides[i].context != stream->set->context)
+			result = blocking_wait(sides[i].context, sides[i].device);
 	return result;
 }
 
@@ -335,7 +337,7 @@ static CUresult do_sync(struct stream *stream, struct transfer *transfer)
 	bool taken;
 
 	if (transfer->is_copy)
-		result = wait_for_both(stream, &transfer->layers);
+		result = wait_for_both(stream, transfer);
 	if (result == CUDA_SUCCESS)
 		result = stream_take(stream, &taken);
 	if (transfer->is_copy)

@@ -358,31 +358,28 @@ bool other_device_streams(uint32_t device)
 	return __builtin_expect(sets_all != sets_of[device], 0);
 }
 
-/* Return: a context of the device that has streams, in slot *@at or behind; NULL: there is none */
-static CUcontext next_of(uint32_t device, unsigned int *at)
+/*
+ * Waits for the work of a context's blocking streams, as its legacy stream would, but makes none, nor
+ * does it fail what is captured: that has nothing queued. @context: NULL: the device's primary context
+ */
+CUresult blocking_wait(CUcontext context, uint32_t device)
 {
-	CUcontext context = NULL;
+	struct stream_set *set = NULL;
+	CUresult result;
 
-	set_lock();
-	for (; *at < SLOTS && !context; ++*at)
-		if (sets[*at] && sets[*at]->device == device)
-			context = sets[*at]->context;
-	set_unlock();
-	return context;
-}
-
-/* Waits for the work that the legacy streams of all contexts of a device would wait for. */
-CUresult device_wait(uint32_t device)
-{
-	CUresult result = CUDA_SUCCESS;
-	unsigned int at = 0;
-	CUcontext context;
-
-	while (result == CUDA_SUCCESS && (context = next_of(device, &at))) {
-		result = legacy_wait(context);
-		if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
-			result = CUDA_SUCCESS;
+	if (context) {
+		set = set_existing(context);
+	} else {
+		set_lock();
+		set = sets[device];	/* the first slots are the primary contexts */
+		if (set)
+			set->references++;
+		set_unlock();
 	}
+	if (!set)
+		return CUDA_SUCCESS;
+	result = blocking_streams_wait(set);
+	set_put(set);
 	return result;
 }
 

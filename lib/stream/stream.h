@@ -138,7 +138,7 @@ CUresult stream_publish(struct stream *stream);
 struct stream *stream_withdraw(CUstream handle);
 CUresult streams_wait(CUcontext context);
 CUresult legacy_wait(CUcontext context);
-CUresult device_wait(uint32_t device);
+CUresult blocking_wait(CUcontext context, uint32_t device);
 bool other_device_streams(uint32_t device);
 
 /* stream_wait.c */
@@ -155,6 +155,7 @@ CUresult points_collect(struct points *points, struct stream_set *set,
 void points_wait(struct points *points);
 void points_free(struct points *points);
 CUresult stream_wait(struct stream *stream, unsigned int what);
+CUresult blocking_streams_wait(struct stream_set *set);
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
 CUresult stream_take(struct stream *stream, bool *taken);
 void stream_give(struct stream *stream);

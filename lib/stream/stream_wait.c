@@ -33,11 +33,11 @@ static CUresult point_add(struct points *points, struct stream *stream)
 }
 
 /*
- * Calls point_add() for the busy streams of a set: all (@legacy is NULL), or those that new work
- * in the legacy stream waits for.
+ * Calls point_add() for the busy streams of a set: @all, or those that new work in the legacy stream
+ * waits for.
  */
 static CUresult add_busy(struct points *points, struct stream_set *set,
-			 const struct stream *legacy)
+			 const struct stream *legacy, bool all)
 {
 	CUresult result = CUDA_SUCCESS;
 	struct stream *other, *next;
@@ -45,7 +45,7 @@ static CUresult add_busy(struct points *points, struct stream_set *set,
 	set_lock();
 	for (other = set->busy; other && result == CUDA_SUCCESS; other = next) {
 		next = other->next_busy;
-		if (!busy_drop_idle(other) && (!legacy || legacy_waits_for(legacy, other)))
+		if (!busy_drop_idle(other) && (all || legacy_waits_for(legacy, other)))
 			result = point_add(points, other);
 	}
 	set_unlock();
@@ -78,7 +78,7 @@ CUresult points_collect(struct points *points, struct stream_set *set,
 	if (stream && what & WAIT_OWN)
 		result = point_add(points, stream);
 	if (result == CUDA_SUCCESS && (!stream || (what & WAIT_BEFORE && stream->is_legacy)))
-		result = add_busy(points, set, stream);
+		result = add_busy(points, set, stream, !stream);
 	else if (result == CUDA_SUCCESS && what & WAIT_BEFORE &&
 		 !(stream->flags & CU_STREAM_NON_BLOCKING))
 		result = add_legacy(points, set);
@@ -111,19 +111,36 @@ void points_wait(struct points *points)
 	sleep_at(NULL);
 }
 
+static CUresult wait_and_free(struct stream_set *set, struct points *points)
+{
+	CUresult result;
+
+	points_wait(points);
+	points_free(points);
+	prints_flush();
+	result = set->error;
+	return result == CUDA_SUCCESS ? result : fail(result, "work in a stream has failed");
+}
+
 static CUresult collect_and_wait(struct stream_set *set, struct stream *stream,
 				 unsigned int what)
 {
 	struct points points;
 	CUresult result = points_collect(&points, set, stream, what);
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	points_wait(&points);
+	return result == CUDA_SUCCESS ? wait_and_free(set, &points) : result;
+}
+
+/* Waits for the blocking streams of a set, the legacy stream included. */
+CUresult blocking_streams_wait(struct stream_set *set)
+{
+	struct points points = {};
+	CUresult result = add_busy(&points, set, NULL, false);
+
+	if (result == CUDA_SUCCESS)
+		return wait_and_free(set, &points);
 	points_free(&points);
-	prints_flush();
-	result = set->error;
-	return result == CUDA_SUCCESS ? result : fail(result, "work in a stream has failed");
+	return result;
 }
 
 CUresult stream_wait(struct stream *stream, unsigned int what)
@@ -175,7 +192,7 @@ static bool none_before(struct stream *stream)
 	if (stream->is_legacy) {
 		for (other = stream->set->busy; other && idle; other = next) {
 			next = other->next_busy;
-			idle = !legacy_waits_for(stream, other) || busy_drop_idle(other);
+			idle = busy_drop_idle(other) || !legacy_waits_for(stream, other);
 		}
 	} else if (legacy && !(stream->flags & CU_STREAM_NON_BLOCKING)) {
 		pthread_mutex_lock(&legacy->lock);

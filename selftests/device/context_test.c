@@ -279,6 +279,9 @@ TEST_F(context, copies_wait_for_both_devices)
 	ASSERT_OK(allow(ADDRESS(gate), CHUNK, 1, READWRITE));
 	for (enum kind kind = PLAIN; kind < KINDS; kind++) {
 		for (int i = 0; i < 2; i++) {
+			/* other memory than cuMemAlloc()'s counts as the primary context's */
+			if (kind != PLAIN)
+				ASSERT_OK(cuDevicePrimaryCtxRetain(&contexts[i], i));
 			ASSERT_OK(cuCtxSetCurrent(contexts[i]));
 			at[i] = memory_of(kind, i);
 		}
