@@ -391,10 +391,7 @@ typedef struct CUmemPoolPtrExportData_st {
 } CUmemPoolPtrExportData_v1;
 typedef CUmemPoolPtrExportData_v1 CUmemPoolPtrExportData;
 
-/*
- * The REUSE_… attributes (int, 0 or 1) are kept, without effect: free memory is always reused, and in
- * the same stream memory of the same size whose free is still queued.
- */
+/* The REUSE_… attributes (int, 0 or 1) are kept, without effect: free memory is always reused. */
 typedef enum CUmemPool_attribute_enum {
 	CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES		= 1,
 	CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC		= 2,
@@ -3557,7 +3554,7 @@ CUresult CUDAAPI cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType ty
 
 /**
  * cuMemAllocAsync() - allocate from the current pool of a stream's device
- * @dptr: output, for work of the stream: it may be what work before the call uses and has freed
+ * @dptr: output; can be used at once
  * @bytesize: over 0
  * @hStream: if the pool is empty, the call waits for its work, which may free some
  *

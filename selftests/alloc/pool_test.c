@@ -199,46 +199,6 @@ TEST_F(pool, alloc_waits_for_frees_before_it)
 	EXPECT_OK(cuMemFreeAsync(other, self->stream));
 }
 
-/* A stream that frees and allocates gets the same memory at once, although it waits. */
-TEST_F(pool, reuse_in_a_stream_that_waits)
-{
-	CUdeviceptr block, again, smaller, other, gate;
-	CUstream another;
-	long bytes;
-	uint8_t *seen;
-
-	ASSERT_OK(cuMemHostAlloc((void **)&seen, 3, 0));
-	ASSERT_OK(cuStreamCreate(&another, CU_STREAM_NON_BLOCKING));
-	gate = close_gate(self->stream);
-	bytes = device_bytes(0, "free_bytes");
-	ASSERT_OK(cuMemAllocFromPoolAsync(&block, bytes, self->pool, self->stream));
-	for (int i = 0; i < 3; i++) {
-		ASSERT_OK(cuMemsetD8Async(block, 5 + i, bytes, self->stream));
-		ASSERT_OK(cuMemcpyDtoHAsync(seen + i, block + bytes - 1, 1, self->stream));
-		ASSERT_OK(cuMemFreeAsync(block, self->stream));
-		EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(block, self->stream));
-		EXPECT_CU(CUDA_ERROR_OUT_OF_MEMORY,
-			  cuMemAllocFromPoolAsync(&other, bytes, self->pool, another));
-		ASSERT_OK(cuMemAllocFromPoolAsync(&again, bytes, self->pool, self->stream));
-		EXPECT_EQ(block, again);
-		EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemFree(block + 512));
-	}
-	EXPECT_EQ(bytes, (long)USED(self->pool));
-	EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(self->stream));
-	*(volatile uint32_t *)gate = 1;
-	EXPECT_OK(cuStreamSynchronize(self->stream));
-	for (int i = 0; i < 3; i++)
-		EXPECT_EQ(5 + i, seen[i]);
-	/* the frees that were taken back free nothing */
-	EXPECT_EQ(bytes, (long)USED(self->pool));
-	EXPECT_OK(cuMemFreeAsync(again, self->stream));
-	ASSERT_OK(cuMemAllocFromPoolAsync(&smaller, 512, self->pool, self->stream));
-	EXPECT_OK(cuMemFree(smaller));
-	EXPECT_EQ(0, USED(self->pool));
-	EXPECT_OK(cuStreamDestroy(another));
-	EXPECT_OK(cuMemFreeHost(seen));
-}
-
 TEST_F(pool, free_in_a_context_that_ends)
 {
 	CUcontext context;

@@ -2,11 +2,8 @@
 /*
  * Stream-ordered allocation. A block can be used as soon as it is allocated; only frees are
  * work in a stream. The kernel is told of a free at once, so that no call frees a block twice.
- * An allocation of as many bytes in the same stream takes such a block back before the free has
- * run: its work comes after all that used the block.
  */
 #include <stdlib.h>
-#include <sys/queue.h>
 
 #include "stream/capture.h"
 #include "device/device.h"
@@ -39,48 +36,6 @@ CUresult pool_alloc(uint32_t heap, size_t bytes, uint32_t flags, CUdeviceptr *ad
 	return result;
 }
 
-/* A free in a stream's queue. Whoever is later, the call that queued it or the stream, frees the struct. */
-struct queued_free {
-	LIST_ENTRY(queued_free) list;
-	CUdeviceptr address;
-	size_t bytes;
-	uint32_t heap;
-	const struct stream *stream;	/* lives as long as the free is in its queue */
-	enum { NEW, LISTED, UNLISTED, REUSED, HAS_RUN } state;
-};
-
-/* Frees that allocations may take back, by a hash; and the lock for these and their states */
-static LIST_HEAD(, queued_free) queued[256];
-static pthread_mutex_t queued_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static unsigned int bucket(const struct stream *stream, uint32_t heap, size_t bytes)
-{
-	uint64_t key = ((uintptr_t)stream >> 4) + heap * 31 + bytes;
-
-	return key * 0x9e3779b97f4a7c15 >> 56;
-}
-
-/* Takes back a free of as many bytes of the pool, if one is in the stream's queue. */
-static bool reuse_queued(const struct stream *stream, CUdeviceptr *address, size_t bytes,
-			 uint32_t heap)
-{
-	struct queued_free *free;
-
-	pthread_mutex_lock(&queued_lock);
-	LIST_FOREACH(free, &queued[bucket(stream, heap, bytes)], list)
-		if (free->stream == stream && free->bytes == bytes && free->heap == heap)
-			break;
-	if (free && heap_free(free->address, MEMCAST_BLOCK_KEEP) == CUDA_SUCCESS) {
-		LIST_REMOVE(free, list);
-		free->state = REUSED;
-		*address = free->address;
-	} else {
-		free = NULL;
-	}
-	pthread_mutex_unlock(&queued_lock);
-	return free;
-}
-
 typedef CUresult allocate_function(struct stream *stream, CUdeviceptr *address, size_t bytes,
 				   uint32_t heap);
 
@@ -88,12 +43,9 @@ typedef CUresult allocate_function(struct stream *stream, CUdeviceptr *address, 
 static CUresult allocate_in(struct stream *stream, CUdeviceptr *address, size_t bytes,
 			    uint32_t heap)
 {
-	CUresult result;
+	CUresult result = pool_alloc(heap, bytes, 0, address);
 	bool idle;
 
-	if (reuse_queued(stream, address, bytes, heap))
-		return CUDA_SUCCESS;
-	result = pool_alloc(heap, bytes, 0, address);
 	if (result != CUDA_ERROR_OUT_OF_MEMORY)
 		return result;
 	if (stream_idle(stream, WAIT_OWN | WAIT_BEFORE, &idle) != CUDA_SUCCESS || idle)
@@ -226,7 +178,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
 
 struct free_work {
 	struct work work;
-	struct queued_free *free;
+	CUdeviceptr address;
 };
 
 /* The pool keeps the memory until the next synchronization. */
@@ -245,56 +197,18 @@ static CUresult free_now(CUdeviceptr address)
  */
 static CUresult run_free(struct work *work, struct stream *stream, CUresult error)
 {
-	struct queued_free *queued_free = ((struct free_work *)work)->free, was;
-	CUresult result = CUDA_SUCCESS;
+	CUresult result = free_now(((struct free_work *)work)->address);
 
 	(void)stream;
 	(void)error;
-	pthread_mutex_lock(&queued_lock);
-	was = *queued_free;
-	if (was.state == LISTED)
-		LIST_REMOVE(queued_free, list);
-	queued_free->state = HAS_RUN;
-	pthread_mutex_unlock(&queued_lock);
-	if (was.state != NEW)
-		free(queued_free);
-	if (was.state != REUSED)
-		result = free_now(was.address);
 	return result == CUDA_ERROR_INVALID_VALUE ? CUDA_SUCCESS : result;
 }
 
-/* Blocks of imported pools are not listed: nobody may allocate there. */
 static CUresult submit_free(struct stream *stream, CUdeviceptr address)
 {
-	struct queued_free *queued_free = calloc(1, sizeof(*queued_free));
-	const struct free_work work = { .work.run = run_free, .free = queued_free };
-	struct memcast_address_info info = { .address = address };
-	struct memcast_heap_info pool = {};
-	CUresult result;
-	bool own, over;
+	const struct free_work work = { .work.run = run_free, .address = address };
 
-	if (!queued_free)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for work");
-	own = device_ask(MEMCAST_ADDRESS_INFO, &info);
-	pool.heap = info.out_heap;
-	own = own && device_ask(MEMCAST_HEAP_INFO, &pool) &&
-	      !(pool.out_flags & MEMCAST_HEAP_IMPORTED);
-	*queued_free = (struct queued_free) {
-		.address = address, .bytes = info.out_mapping_bytes, .heap = info.out_heap,
-		.stream = stream,
-	};
-	result = stream_submit_copy(stream, &work.work, sizeof(work));
-	pthread_mutex_lock(&queued_lock);
-	over = result != CUDA_SUCCESS || queued_free->state == HAS_RUN;
-	if (!over)
-		queued_free->state = own ? LISTED : UNLISTED;
-	if (!over && own)
-		LIST_INSERT_HEAD(&queued[bucket(stream, info.out_heap, info.out_mapping_bytes)],
-				 queued_free, list);
-	pthread_mutex_unlock(&queued_lock);
-	if (over)
-		free(queued_free);
-	return result;
+	return stream_submit_copy(stream, &work.work, sizeof(work));
 }
 
 static CUresult free_in(struct stream *stream, CUdeviceptr address)
