@@ -37,9 +37,11 @@ static void play_role(void)
 static inline int run_role_(struct __test_metadata *_metadata, const char *role,
 			    const char *setting, char *said, size_t size)
 {
-	static const char *const passed[] = { "MEMCAST_INJECT", "MEMCAST_ATTR" };
-	char library[256], name[40], others[2][64];
-	char *environment[] = { name, (char *)setting, library, NULL, NULL, NULL };
+	static const char *const passed[] = {
+		"MEMCAST_INJECT", "MEMCAST_ATTR", "ASAN_OPTIONS",
+	};
+	char library[256], name[40], others[ARRAY_SIZE(passed)][200];
+	char *environment[4 + ARRAY_SIZE(passed)] = { name, (char *)setting, library };
 	char *arguments[] = { "role", NULL };
 	int ends[2], status;
 	ssize_t length = 0, part;
@@ -49,7 +51,7 @@ static inline int run_role_(struct __test_metadata *_metadata, const char *role,
 	snprintf(name, sizeof(name), "ROLE=%s", role);
 	snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s",
 		 getenv("LD_LIBRARY_PATH") ?: "");
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ARRAY_SIZE(passed); i++) {
 		if (!getenv(passed[i]))
 			continue;
 		snprintf(others[i], sizeof(others[i]), "%s=%s", passed[i], getenv(passed[i]));
