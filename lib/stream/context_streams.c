@@ -380,7 +380,8 @@ CUresult blocking_wait(CUcontext context, uint32_t device)
 		return CUDA_SUCCESS;
 	result = blocking_streams_wait(set);
 	set_put(set);
-	return result;
+	/* of a context that ends meanwhile there is nothing to wait for any more */
+	return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_SUCCESS : result;
 }
 
 /* Gives a new stream a handle; streams_wait() waits for the stream from now on. */

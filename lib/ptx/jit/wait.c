@@ -95,7 +95,7 @@ static bool is_constant(const struct statement *statement)
 bool callee_may_wait(const struct statement *statement)
 {
 	bool accesses = is_name(statement, "ld") || is_name(statement, "st") ||
-			is_name(statement, "red");
+			is_name(statement, "red") || is_name(statement, "multimem");
 
 	return statement_may_wait(statement) ||
 	       (accesses && !is_constant(statement) && !statement_has(statement, ".local"));
