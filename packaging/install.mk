@@ -25,7 +25,10 @@ override DESTDIR := $(abspath $(DESTDIR))
 owner := $(if $(filter 0,$(shell id -u)),$(filter-out 0,$(shell stat -c %u .)))
 as_owner := $(if $(owner),setpriv --reuid=$(owner) --regid=$(shell stat -c %g .) --clear-groups \
 	env HOME='$(shell getent passwd $(owner) | cut -d: -f6)')
-as_owner := $(if $(shell $(as_owner) test -w '$(CURDIR)' && echo yes),$(as_owner))
+# Not where others have built already, nor for a kernel that root has fetched.
+as_owner := $(if $(owner),$(if $(shell { $(as_owner) test -w '$(CURDIR)' && \
+	[ -z "$$(find $(B) ! -uid $(owner) -print -quit)" ]; } 2>/dev/null && echo yes),\
+	$(if $(fetched),,$(as_owner))))
 endif
 
 bindir	 := $(DESTDIR)$(PREFIX)/bin
@@ -78,8 +81,9 @@ define copy_module
 	install -m 644 include/uapi/*.h $(1)/include/uapi/
 endef
 
-install:
-	@+$(as_owner) $(MAKE) lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
+to_install := lib tools man $(tools:$(B)/tools/%=$(B)/installed/%) $(vm_tools)
+install: $(if $(as_owner),,$(to_install))
+	$(if $(as_owner),@+$(as_owner) $(MAKE) $(to_install))
 	@install -d $(libdir) $(pkgdir) $(api)/clang $(nvml) $(include)/memcast $(clang) $(bindir) $(libexec) || \
 		{ echo 'run it as root, or with PREFIX= or DESTDIR= of your own' >&2; exit 1; }
 	$(foreach file,$(installed_libs),install -m 644 $(file) $(libdir)/ && \
@@ -135,8 +139,8 @@ endif
 	-@$(if $(DESTDIR),,$(if $(is_root),ldconfig))
 
 # Removes the files that `make install` with the same variables has installed, and no others
-uninstall:
-	@+$(as_owner) $(MAKE) man
+uninstall: $(if $(as_owner),,man)
+	$(if $(as_owner),@+$(as_owner) $(MAKE) man)
 	rm -f $(foreach file,$(installed_libs),\
 		$(libdir)/$(notdir $(file)) $(libdir)/$(notdir $(basename $(file))))
 	rm -f $(libdir)/memcast-trap.so $(libdir)/memcast-ptx.so

@@ -2,7 +2,7 @@
 """A machine, from the options to its end."""
 import os
 import sys
-from signal import SIG_IGN, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, getsignal, signal
+from signal import SIG_IGN, SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, getsignal, signal
 from subprocess import DEVNULL
 from time import monotonic, sleep
 
@@ -346,6 +346,7 @@ class Machine:
             signal(number, SIG_IGN)
         if self.qemu:
             self.qemu.terminate()
+            self.qemu.send_signal(SIGCONT)      # Ctrl-Z may have stopped it with its group
             self.qemu.wait()
         self.close_door()
         running.name_served(self)

@@ -328,20 +328,22 @@ def compile_ahead(machine):
         f"{file} {os.stat(file).st_size} {int(os.stat(file).st_mtime)}\n"
         for file in [library, *files])
     done, list_of_done = sha256(os.fsencode(text)).hexdigest()[:32], folder + "/ahead"
-    if done in read(list_of_done, "").split():
-        return
     # memcast-ptx.so removes the list when it cannot keep something, or removes something. What
     # was not compiled to its end is tried again.
     try:
-        os.makedirs(folder, 0o700, exist_ok=True)
+        if not os.path.isdir(folder):
+            os.makedirs(folder, 0o700, exist_ok=True)
         about = os.lstat(folder)
         if about.st_uid != os.geteuid() or about.st_mode & 0o022:
             raise OSError(1, "other users can write there")
+        if done in read(list_of_done, "").split():
+            return
         fd = os.open(list_of_done, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         if not place.run(compiler, "--quiet", "--progress", "--seconds", "120", *target, *files,
                          env=environ, stdout=2)[0]:
             os.write(fd, f"{done}\n".encode())
-            if not os.fstat(fd).st_nlink:
+            room = os.statvfs(folder)
+            if not os.fstat(fd).st_nlink and room.f_bavail * room.f_frsize < 8 << 20:
                 raise OSError(28, "not all of it has room there")
         os.close(fd)
     except OSError as error:
