@@ -215,9 +215,18 @@ CUresult stream_take(struct stream *stream, bool *taken)
 		return capture_refuse(stream);
 	if (result != CUDA_SUCCESS)
 		return fail(result, "work in a stream has failed");
-	set_lock();
-	*taken = none_before(stream);
-	pthread_mutex_lock(&stream->lock);
+	for (;;) {
+		set_lock();
+		*taken = none_before(stream);
+		pthread_mutex_lock(&stream->lock);
+		if (!stream->taken)
+			break;
+		/* another thread's work, that is done soon: this need not be queued behind it */
+		set_unlock();
+		while (stream->taken)
+			pthread_cond_wait(&stream->changed, &stream->lock);
+		pthread_mutex_unlock(&stream->lock);
+	}
 	*taken &= stream->done == stream->queued && !stream->ended;
 	if (*taken) {
 		stream->queued++;

@@ -184,7 +184,7 @@ TEST_F(foreign, goes_with_its_context)
 	at = map_buffer(memory, 3, SIZE - 3);
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_EQ(SIGSEGV, try_load((void *)(at + 1), NULL));
-	EXPECT_OK(cuDestroyExternalMemory(memory));
+	EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuDestroyExternalMemory(memory));
 }
 
 TEST_HARNESS_MAIN
