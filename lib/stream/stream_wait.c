@@ -34,10 +34,11 @@ static CUresult point_add(struct points *points, struct stream *stream)
 
 /*
  * Calls point_add() for the busy streams of a set: @all, or those that new work in the legacy stream
- * waits for.
+ * waits for. Inline, as cuStreamQuery() of the legacy stream is little else.
  */
-static CUresult add_busy(struct points *points, struct stream_set *set,
-			 const struct stream *legacy, bool all)
+static inline __attribute__((always_inline))
+CUresult add_busy(struct points *points, struct stream_set *set, const struct stream *legacy,
+		  bool all)
 {
 	CUresult result = CUDA_SUCCESS;
 	struct stream *other, *next;
@@ -192,7 +193,8 @@ static bool none_before(struct stream *stream)
 	if (stream->is_legacy) {
 		for (other = stream->set->busy; other && idle; other = next) {
 			next = other->next_busy;
-			idle = busy_drop_idle(other) || !legacy_waits_for(stream, other);
+			idle = other == stream || busy_drop_idle(other) ||
+			       !legacy_waits_for(stream, other);
 		}
 	} else if (legacy && !(stream->flags & CU_STREAM_NON_BLOCKING)) {
 		pthread_mutex_lock(&legacy->lock);
