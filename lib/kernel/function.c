@@ -19,8 +19,9 @@ static CUresult null_output(void)
 static CUresult function_attribute(int *value, CUfunction_attribute attribute,
 				   const struct function *function)
 {
-	return value ? setting_get(function->module->image, function->code, &function->settings,
-				   attribute, value) : null_output();
+	return value ? setting_get(function->module->image, function->code,
+				   function->module->figures, &function->settings, attribute,
+				   value) : null_output();
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
@@ -219,7 +220,8 @@ static CUresult kernel_attribute(int *value, CUfunction_attribute attribute,
 		return result;
 	settings = kernel->settings ? kernel->settings[device] :
 				      settings_of(kernel->code, figures);
-	return setting_get(kernel->library->image, kernel->code, &settings, attribute, value);
+	return setting_get(kernel->library->image, kernel->code, figures, &settings, attribute,
+			   value);
 }
 
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,

@@ -21,10 +21,13 @@ struct settings settings_of(const struct code *code, const struct figures *figur
 }
 
 CUresult setting_get(const struct image *image, const struct code *code,
-		     const struct settings *settings, CUfunction_attribute attribute, int *value)
+		     const struct figures *figures, const struct settings *settings,
+		     CUfunction_attribute attribute, int *value)
 {
+	const int most = threads_by_registers(code, figures);
 	const int values[CU_FUNC_ATTRIBUTE_MAX] = {
-		[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = code->max_threads,
+		[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] =
+			most < (int)code->max_threads ? most : (int)code->max_threads,
 		[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = code->shared,
 		[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES] = image->constant_bytes,
 		[CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = code->local,

@@ -186,12 +186,13 @@ CUresult figures_get(uint32_t device, const struct figures **figures);
 /* function_attribute.c */
 struct settings settings_of(const struct code *code, const struct figures *figures);
 CUresult setting_get(const struct image *image, const struct code *code,
-		     const struct settings *settings, CUfunction_attribute attribute,
-		     int *value);
+		     const struct figures *figures, const struct settings *settings,
+		     CUfunction_attribute attribute, int *value);
 CUresult setting_set(const struct code *code, const struct figures *figures,
 		     struct settings *settings, CUfunction_attribute attribute, int value);
 
 /* occupancy.c */
+int threads_by_registers(const struct code *code, const struct figures *figures);
 int occupancy(const struct function *function, int threads, size_t dynamic);
 CUresult cluster_check(const struct function *function, const unsigned int *grid,
 		       const unsigned int *cluster);

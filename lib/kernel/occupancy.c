@@ -8,6 +8,7 @@
 
 #define SHARED_UNIT	128	/* units of shared memory, */
 #define REGISTERS_UNIT	256	/* and of a warp's registers */
+#define PARTITIONS	4	/* of a multiprocessor, each with registers of its own */
 #define CLUSTER		8	/* blocks of a cluster on every device, */
 #define CLUSTER_LARGE	16	/* and on this one, if the kernel allows it */
 #define CLUSTER_BLOCKS	8	/* blocks of clusters in a multiprocessor */
@@ -17,18 +18,33 @@ static int least(int a, int b)
 	return a < b ? a : b;
 }
 
+/* Return: how many warps a multiprocessor has registers for; a warp's are in one partition. */
+static int warps_by_registers(const struct code *code, const struct figures *figures)
+{
+	int registers = (code->registers * figures->warp + REGISTERS_UNIT - 1) / REGISTERS_UNIT *
+			REGISTERS_UNIT;
+
+	return registers ? figures->registers_each / PARTITIONS / registers * PARTITIONS : INT_MAX;
+}
+
+/* Return: how many threads a block may have by the registers of a kernel */
+int threads_by_registers(const struct code *code, const struct figures *figures)
+{
+	int warps = warps_by_registers(code, figures);
+
+	return warps <= INT_MAX / figures->warp ? warps * figures->warp : INT_MAX;
+}
+
 /* Return: how many blocks fit, without regard to shared memory. */
 static int by_threads(const struct function *function, int threads)
 {
 	const struct figures *figures = function->module->figures;
-	int warps = (threads + figures->warp - 1) / figures->warp, blocks, registers;
+	int warps = (threads + figures->warp - 1) / figures->warp, blocks;
 
 	if (threads > figures->max_threads)
 		return 0;
 	blocks = least(figures->blocks_each, figures->threads_each / figures->warp / warps);
-	registers = (function->code->registers * figures->warp + REGISTERS_UNIT - 1) /
-		    REGISTERS_UNIT * REGISTERS_UNIT;
-	return registers ? least(blocks, figures->registers_each / registers / warps) : blocks;
+	return least(blocks, warps_by_registers(function->code, figures) / warps);
 }
 
 /* @threads: of a block, at least 1; @dynamic: its dynamic shared memory in bytes */

@@ -51,6 +51,10 @@ static CUresult check_block(const struct request *request, const struct function
 	if (threads > code->max_threads || threads > (unsigned long long)figures->max_threads)
 		return fail(CUDA_ERROR_INVALID_VALUE, "%llu threads in a block, the most is %u",
 			    threads, code->max_threads);
+	if (threads > (unsigned long long)threads_by_registers(code, figures))
+		return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+			    "%llu threads with %u registers each, there are registers for %d", threads,
+			    code->registers, threads_by_registers(code, figures));
 	return CUDA_SUCCESS;
 }
 

@@ -147,6 +147,47 @@ TEST_F(kernel_image, cubins)
 	EXPECT_CU(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&self->module, &cubin));
 }
 
+/*
+ * Each of the four parts of a multiprocessor has registers of its own, and a warp's are in one part.
+ * As many as a block may have are one part's, in whole warps, times four.
+ */
+TEST_F(kernel_image, registers_bound_threads)
+{
+	static const struct {
+		int registers, most, block, blocks;
+	} cases[] = {
+		{ 40, 1024, 96, 16 }, { 80, 768, 800, 0 }, { 80, 768, 768, 1 },
+		{ 168, 384, 64, 6 }, { 200, 256, 64, 4 }, { 255, 256, 256, 1 },
+	};
+	static struct cubin cubin;
+	CUfunction function;
+	uint32_t word = 0;
+	CUdeviceptr address = 0;
+	int value;
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fill_cubin(&cubin, 90);
+		memset(cubin.info + 8, 0, sizeof(cubin.info) - 32);	/* neither block nor cluster */
+		cubin.common[2] = cases[i].registers;
+		cubin.section[5].sh_size = 0;
+		ASSERT_OK(cuModuleLoadData(&self->module, &cubin));
+		ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
+		EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+					     function));
+		EXPECT_EQ(cases[i].most, value);
+		EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function,
+								      cases[i].block, 0));
+		EXPECT_EQ(cases[i].blocks, value);
+		if (cases[i].most < 1024)
+			EXPECT_CU_REASON(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+					 cuLaunchKernel(function, 1, 1, 1, cases[i].most + 1, 1, 1,
+							0, NULL, (void *[]) { &address, &word },
+							NULL),
+					 "# threads with # registers each, there are registers");
+		EXPECT_OK(cuModuleUnload(self->module));
+	}
+}
+
 /* PTX beside a cubin tells of variables what a cubin does not: the program may run it. */
 TEST_F(kernel_image, variables_of_text_beside_a_cubin)
 {
