@@ -280,6 +280,8 @@ static bool may_return(const struct stream *stream, const struct transfer *trans
 {
 	const struct memcast_copy *copy = &transfer->layers.copy;
 
+	if (context_slot(stream->set->context)->flags & CU_CTX_SYNC_MEMOPS)
+		return false;
 	if (!transfer->is_copy)
 		return !transfer->fill.count || device_alone(transfer->fill.to) >= 0;
 	if (names_host(copy) || copy->flags & MEMCAST_COPY_PEER)

@@ -242,28 +242,32 @@ TEST_F(stream, calls_without_stream_come_after)
 	ASSERT_OK(cuMemFree(managed));
 }
 
-/* Another driver may look at memory with SYNC_MEMOPS as soon as a call returns. */
+/* Another driver may look at memory with SYNC_MEMOPS, or a context's, as soon as a call returns. */
 TEST_F(stream, sync_memops_wait)
 {
 	unsigned int on = 1;
 	CUdeviceptr block;
 	pthread_t thread;
 
-	ASSERT_OK(cuMemAlloc(&block, 64));
-	ASSERT_OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block));
-	*self->gate = 0;
-	HOLD(self->first);
-	thread = LET_GO_LATER();
-	ASSERT_OK(cuMemsetD32(block, 3, 1));
-	EXPECT_OK(cuStreamQuery(self->first));
-	pthread_join(thread, NULL);
-	*self->gate = 0;
-	HOLD(self->first);
-	thread = LET_GO_LATER();
-	ASSERT_OK(cuMemcpyDtoD(AT(0), block, 4));
-	EXPECT_EQ(3, self->at[0]);
-	pthread_join(thread, NULL);
-	ASSERT_OK(cuMemFree(block));
+	for (int whole = 0; whole < 2; whole++) {
+		ASSERT_OK(cuMemAlloc(&block, 64));
+		ASSERT_OK(whole ? cuCtxSetFlags(CU_CTX_SYNC_MEMOPS) :
+			  cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block));
+		*self->gate = 0;
+		HOLD(self->first);
+		thread = LET_GO_LATER();
+		ASSERT_OK(cuMemsetD32(block, 3, 1));
+		EXPECT_OK(cuStreamQuery(self->first));
+		pthread_join(thread, NULL);
+		*self->gate = 0;
+		HOLD(self->first);
+		thread = LET_GO_LATER();
+		ASSERT_OK(cuMemcpyDtoD(AT(0), block, 4));
+		EXPECT_EQ(3, self->at[0]);
+		pthread_join(thread, NULL);
+		ASSERT_OK(cuMemFree(block));
+	}
+	ASSERT_OK(cuCtxSetFlags(0));
 }
 
 /* These calls use no memory of the host, so they return before their work in the legacy stream. */
