@@ -7,7 +7,8 @@ INCLUDEDIR	?= $(PREFIX)/include
 APIDIR		?= $(INCLUDEDIR)/memcast/cuda
 NVMLDIR		?= $(INCLUDEDIR)/memcast/nvml
 PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
-LIBEXECDIR	?= $(PREFIX)/libexec/memcast
+# as in GNU's standards: memcast has a folder of its name in it
+LIBEXECDIR	?= $(PREFIX)/libexec
 MANDIR		?= $(PREFIX)/share/man
 DATADIR		?= $(PREFIX)/share
 # what clang needs to compile CUDA C++: docs/stack/ptx.md
@@ -16,7 +17,8 @@ BASHDIR		?= $(DATADIR)/bash-completion/completions
 ZSHDIR		?= $(DATADIR)/zsh/site-functions
 
 ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
-$(foreach name,DESTDIR PREFIX LIBDIR,$(if $(word 2,$($(name))),\
+$(foreach name,DESTDIR PREFIX LIBDIR INCLUDEDIR APIDIR NVMLDIR PKGCONFIGDIR LIBEXECDIR MANDIR \
+	DATADIR CLANGDIR BASHDIR ZSHDIR,$(if $(word 2,$($(name))),\
 	$(error $(name) is '$($(name))': a folder without blanks in its name, please)))
 # the recipes change folders
 override DESTDIR := $(abspath $(DESTDIR))
@@ -37,7 +39,8 @@ include	 := $(DESTDIR)$(INCLUDEDIR)
 api	 := $(DESTDIR)$(APIDIR)
 nvml	 := $(DESTDIR)$(NVMLDIR)
 pkgdir	 := $(DESTDIR)$(PKGCONFIGDIR)
-libexec	 := $(DESTDIR)$(LIBEXECDIR)
+own_libexec := $(LIBEXECDIR)/memcast
+libexec	 := $(DESTDIR)$(own_libexec)
 mandir	 := $(DESTDIR)$(MANDIR)
 clang	 := $(DESTDIR)$(CLANGDIR)
 # the source from which an installed memcast-vm builds the module
@@ -98,22 +101,25 @@ install: $(if $(as_owner),,$(to_install))
 		-e 's|<CFGDIR>/../../include$$|<CFGDIR>/$(call relative,$(CLANGDIR),$(INCLUDEDIR))|' \
 		-e 's|<CFGDIR>/../../build/lib|<CFGDIR>/$(call relative,$(CLANGDIR),$(LIBDIR))|' \
 		tools/clang/cuda.cfg >$(clang)/cuda.cfg
+	chmod 644 $(clang)/cuda.cfg
 	install -m 755 tools/clang/ptxas tools/clang/fatbinary $(clang)/
 	for file in $(pc_files); do \
 		sed $(foreach name,PREFIX LIBDIR INCLUDEDIR APIDIR NVMLDIR VERSION,\
 			-e 's|@$(name)@|$($(name))|') \
 			$$file >$(pkgdir)/$$(basename $$file .in); done
+	chmod 644 $(patsubst %.in,$(pkgdir)/%,$(notdir $(pc_files)))
 	install -m 755 $(tools:$(B)/tools/%=$(B)/installed/%) $(bindir)/
 	install -m 755 $(scripts) $(vm_tools) $(libexec)/
 	for file in $(script_parts:tools/%=%); do \
 		install -D -m 644 tools/$$file $(libexec)/$$file; done
 	printf '%s\n' installed_version='$(VERSION)' \
-		programs='$(call relative,$(LIBEXECDIR),$(PREFIX)/bin)' \
-		libraries='$(call relative,$(LIBEXECDIR),$(LIBDIR))' \
-		module_source='$(call relative,$(LIBEXECDIR),$(DATADIR)/memcast/module)' \
+		programs='$(call relative,$(own_libexec),$(PREFIX)/bin)' \
+		libraries='$(call relative,$(own_libexec),$(LIBDIR))' \
+		module_source='$(call relative,$(own_libexec),$(DATADIR)/memcast/module)' \
 		>$(libexec)/installed
+	chmod 644 $(libexec)/installed
 	for command in $(commands); do \
-		ln -sfn $(call relative,$(PREFIX)/bin,$(LIBEXECDIR))/$$command \
+		ln -sfn $(call relative,$(PREFIX)/bin,$(own_libexec))/$$command \
 			$(bindir)/$$command; done
 	$(call copy_module,$(module_source))
 	install -m 644 $(schemas) $(DESTDIR)$(DATADIR)/memcast/

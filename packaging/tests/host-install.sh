@@ -10,7 +10,7 @@ trap 'rm -rf "$temp"' EXIT
 root=$temp/root
 # DESTDIR may be relative.
 where="DESTDIR=$(realpath -m --relative-to=. "$root") PREFIX=/opt/memcast KERNEL=6.12"
-where="$where LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang"
+where="$where LIBDIR=/opt/memcast/lib64 CLANGDIR=/opt/memcast/clang LIBEXECDIR=/opt/memcast/libs"
 
 # include_all: prints lines that include each header but those that are for clang only
 include_all() {
@@ -26,10 +26,13 @@ build_example() {
 	LD_LIBRARY_PATH=$root/opt/memcast/lib64 "$temp/two-ranks"
 }
 
-plan install 8
+plan install 9
 # shellcheck disable=SC2086	# words of a command
-env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1
+(umask 077; env -u MAKEFLAGS -u MAKELEVEL make install $where) >"$temp/said" 2>&1
 result install $?
+find "$root" ! -type l ! -perm -444 >"$temp/said"
+[ ! -s "$temp/said" ]
+result all_may_read $?
 
 (cd "$root/opt/memcast" && ls bin/memcast-bench include/memcast/view.h include/memcast.h \
 	lib64/libcuda.so.1 lib64/libcudart.so.13 lib64/libnvidia-ml.so.1 \
@@ -55,12 +58,14 @@ result pkg_config $?
 build_example >"$temp/said" 2>&1
 result example $?
 
+# Files of others stay in folders that distributions have.
+touch "$root/opt/memcast/libs/other" "$root/opt/memcast/share/other"
 # shellcheck disable=SC2086
 env -u MAKEFLAGS -u MAKELEVEL make uninstall $where >"$temp/said" 2>&1 &&
-	find "$root" ! -type d >>"$temp/said" && [ -z "$(find "$root" ! -type d)" ]
+	find "$root" ! -type d >>"$temp/said" && [ "$(find "$root" ! -type d -printf '%f ')" = 'other other ' ]
 result uninstall $?
 
-for words in 'DESTDIR=/a b' 'PREFIX=/usr/local /b' 'LIBDIR=/a b'; do
+for words in 'DESTDIR=/a b' 'PREFIX=/usr/local /b' 'LIBDIR=/a b' 'LIBEXECDIR=/a /b'; do
 	env -u MAKEFLAGS -u MAKELEVEL make -n install "$words" KERNEL=none 2>&1 >/dev/null |
 		grep -q 'without blanks' || echo "$words is taken"
 done >"$temp/said"
