@@ -122,16 +122,35 @@ class Pack:
     def file(self, source, dest=None, above=()):
         """Packs a file, or a folder with all that is in it. Links are followed."""
         dest, real = dest or source, os.path.realpath(source)
+        if not os.path.exists(real):
+            return
+        # All files are root's there. What the owner of a file may read or run here, programs may,
+        # and they become root by root's files only.
+        about = os.stat(real)
+        mode = about.st_mode & (~0o6000 if about.st_uid else ~0)
+        mode |= (mode >> 6 & 5) * 0o11
         if os.path.isfile(real):
-            self.put(dest, os.stat(real).st_mode, real)
+            self.put(dest, mode, real)
         elif os.path.isdir(real) and real not in above:
-            self.put(dest, os.stat(real).st_mode if above else FOLDER)
+            self.put(dest, mode if above else FOLDER)
             try:
                 names = os.listdir(real)
             except OSError as error:
                 die(f"{real} cannot be read: {error.strerror}")
             for name in names:
                 self.file(f"{real}/{name}", f"{dest}/{name}", (*above, real))
+
+    def named(self, file):
+        """Packs a file with what it needs. A link is a link there, as $ORIGIN is about the file."""
+        if not os.path.islink(file) or not os.path.isabs(file):
+            self.file(file)
+            self.needs(file)
+            return
+        target = os.path.join(os.path.dirname(file), os.readlink(file))
+        # Folders are no links there, so what is above one may be another folder.
+        target = os.path.realpath(target) if ".." in target.split("/") else target
+        self.named(target)
+        self.put(file, S_IFLNK | 0o777, os.fsencode(target))
 
     def library(self, file):
         """Packs a library, and files that are loaded with it although ldd does not name them"""
@@ -178,16 +197,14 @@ class Pack:
             for word in os.fsdecode(first[2:]).split():
                 program = find_program(word, self.place.path)
                 if program:
-                    self.file(program)
-                    self.needs(program)
+                    self.named(program)
 
     def program(self):
         """Packs the program, files among its arguments, files of --add, and memcast's libraries"""
         place, options = self.place, self.machine.options
         find_command(self.machine)
         for word in filter(is_readable, options.command):
-            self.file(place.absolute(word))
-            self.needs(place.absolute(word))
+            self.named(place.absolute(word))
         for word in options.add:
             source, _, dest = word.partition(":")
             if not os.path.exists(source):
@@ -314,7 +331,7 @@ def compile_ahead(machine):
     for word in filter(is_readable, options.command):
         if not options.icount and not is_off and os.access(compiler, os.X_OK) and \
            os.path.exists(library):
-            files += [file for file in [word, *machine.pack.ldd(word)[0]]
+            files += [file for file in [word, *machine.pack.ldd(os.path.realpath(word))[0]]
                       if contains(file, b".nvFatBinSegment")]
     settings = [word for word in options.env if word.startswith("MEMCAST_PTX_")]
     environ = dict(place.environ, **dict(word.split("=", 1) for word in settings))

@@ -140,22 +140,30 @@ environment_left_out() {
 	grep -q '^PATH=' out && ! grep -E '^(MAKE[A-Z]*|MFLAGS|OLDPWD|SHLVL|_|LC_ALL|EARLIER)=' out
 }
 
-# One boot for three: a variable's value from the host, a file of a folder that is reached by a link,
-# and memcast's tools in PATH
+# One boot for four: a variable's value from the host, a file of a folder that is reached by a link,
+# a program that is called by a link, with a library beside itself, which only the user may read, and
+# memcast's tools in PATH
+# shellcheck disable=SC2016
 without_host() {
+	mkdir origin && echo 'int five(void) { return 5; }' |
+		gcc -shared -fPIC -x c -o origin/libfive.so - &&
+		echo 'int five(void); int main(void) { return five(); }' | gcc -x c -o origin/asks - \
+			-Lorigin -lfive -Wl,-rpath,'$ORIGIN' &&
+		chmod -R go= origin && ln -s origin/asks asks || return
 	ln -s . link && cd link || return
 	WORD='of two words' "$top/tools/memcast-vm" --devices 3 --env WORD -- \
 		sh -c 'echo "$WORD"; memcast-smi --json
 			for tool in smi perf profile run; do command -v memcast-$tool; done
 			memcast-run sh -c "echo at \$LD_LIBRARY_PATH"; memcast-run --version
 			memcast-perf --help && memcast-profile --help && echo both help
-			cat "$0"' covered.c >out
+			"$1"; echo "asks $?"; cat "$0"' covered.c ./asks >out
 }
 variable_by_name() {
 	without_host && grep -qx 'of two words' out &&
 		! "$top/tools/memcast-vm" --env NOT_THERE_AT_ALL -- true
 }
 argument_below_a_link() { tail -n 1 out | cmp - covered.c; }
+program_called_by_a_link() { grep -qx 'asks 5' out || { cat out; return 1; } }
 tools_without_host() {
 	local tool
 	cat out
@@ -176,7 +184,7 @@ tools_with_host() {
 		grep -qx "$top/tools/memcast-run" out
 }
 
-plan files 16
+plan files 17
 check reads_and_writes_in_memory reads_and_writes_in_memory
 if command -v python3 >/dev/null; then
 	check an_interpreter an_interpreter
@@ -192,6 +200,7 @@ check environment_comes_along environment_comes_along
 check environment_left_out environment_left_out
 check variable_by_name variable_by_name
 check argument_below_a_link argument_below_a_link
+check program_called_by_a_link program_called_by_a_link
 check tools_without_host tools_without_host
 check tools_with_host tools_with_host
 if command -v gdb >/dev/null; then
