@@ -13,11 +13,23 @@ USERS = {"passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/b
          "group": "root:x:0:\ntty:x:5:\nuser:x:1000:\n", "hosts": "127.0.0.1 localhost memcast\n"}
 FOLDER, FILE = S_IFDIR | 0o755, S_IFREG | 0o644
 CODE = (b"\x7fELF", b"\x50\xed\x55\xba")  # how programs and fatbins begin
+OWN = ("/proc/", "/sys/", "/dev/")  # where the machine has file systems of its own
 UNPACK = {".xz": "xz", ".zst": "zstd", ".gz": "gzip"}
 
 def is_readable(file):
     """Is this a file that this user may read?"""
     return os.path.isfile(file) and os.access(file, os.R_OK)
+
+def is_hidden(options, file):
+    """Does the machine have a file system of its own where this file is, and no folder of --rw?"""
+    own = (*OWN, *["/run/"] * bool(options.host))
+    shared = tuple(os.path.realpath(folder) + "/" for folder in options.rw)
+    return any(path.startswith(own) and not path.startswith(shared)
+               for path in (os.path.abspath(file), os.path.realpath(file)))
+
+def files_of(options):
+    """Return: those words of the command that are files of this computer"""
+    return [word for word in options.command if is_readable(word) and not is_hidden(options, word)]
 
 def has_loader(file):
     """Does a program name a loader for its libraries, as programs that are not static do?"""
@@ -203,13 +215,16 @@ class Pack:
         """Packs the program, files among its arguments, files of --add, and memcast's libraries"""
         place, options = self.place, self.machine.options
         find_command(self.machine)
-        for word in filter(is_readable, options.command):
+        for word in files_of(options):
             self.named(place.absolute(word))
         for word in options.add:
             source, _, dest = word.partition(":")
             if not os.path.exists(source):
                 die(f"--add: there is no {source}")
-            self.file(source, place.absolute(dest or source))
+            dest = place.absolute(dest or source)
+            if (dest + "/").startswith(OWN):
+                die(f"--add: the machine has a file system of its own where {dest} would be")
+            self.file(source, dest)
             for file in place.output("find", "-L", source, "-type", "f", "(", "-perm", "/111", "-o",
                                      "-name", "*.so*", ")", "-print0").split("\0")[:-1]:
                 self.needs(file)
@@ -220,7 +235,7 @@ class Pack:
         # Programs load these with dlopen(), which ldd does not see. Device code is in a section of
         # programs of nvcc, and PTX names its target.
         has_code = any(contains(word, b".nv_fatbin") or contains(word, b".target sm_")
-                       for word in options.command)
+                       for word in files_of(options))
         for name in ["libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1", "libmemcast.so.0",
                      "memcast-trap.so", *["memcast-ptx.so"] * has_code]:
             self.file(f"{place.libraries}/{name}")
@@ -293,6 +308,9 @@ def find_command(machine):
         if not program:
             die(f"no program '{name}' on this machine")
         command[0] = place.absolute(program)
+        if is_hidden(machine.options, command[0]):
+            die(f"{command[0]} is where the machine has a file system of its own; copy it to"
+                " another folder")
         if not is_readable(command[0]):
             die(f"{command[0]} cannot be read, so it cannot be brought along")
         arch = machine.processors.arch
@@ -300,7 +318,7 @@ def find_command(machine):
         if head[:4] == b"\x7fELF" and head[18:] != b"\xb7\0":
             die(f"{command[0]} is not for {arch}: make ARCH={arch} builds memcast's programs into"
                 f" build/{arch}")
-    for word in command:
+    for word in files_of(machine.options):
         name = os.path.basename(word)
         if ".so" not in name and contains(word, b"cuGetExportTable", b"cudaErrorCudartUnloading"):
             say(f"{name} has NVIDIA's static runtime, which does not work on memcast:"
@@ -328,7 +346,7 @@ def compile_ahead(machine):
     compiler, library = place.build + "/tools/memcast-ptx", place.libraries + "/memcast-ptx.so"
     is_off = "MEMCAST_PTX=0" in options.env or place.given.get("MEMCAST_PTX") == "0"
     files = []
-    for word in filter(is_readable, options.command):
+    for word in files_of(options):
         if not options.icount and not is_off and os.access(compiler, os.X_OK) and \
            os.path.exists(library):
             files += [file for file in [word, *machine.pack.ldd(os.path.realpath(word))[0]]

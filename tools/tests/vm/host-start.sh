@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 17
+plan start 21
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -44,9 +44,21 @@ if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; the
 	rm -f build/made-*
 	TMPDIR=$other run --no-module -- true
 	check folder_for_files_is_on_another_disk eval 'reaches_qemu && ls build/made-* >/dev/null'
+	cp /bin/true "$other/program"
+	run --no-module -- "$other/program"
+	check program_that_the_machine_hides told "$other/program is where the machine has a file system"
+	run --no-module --rw "$other" -- "$other/program"
+	check program_in_a_folder_of_rw reaches_qemu
 else
-	skip folder_for_files_is_on_another_disk 'no /dev/shm on a disk of its own'
+	for name in folder_for_files_is_on_another_disk program_that_the_machine_hides \
+			program_in_a_folder_of_rw; do
+		skip $name 'no /dev/shm on a disk of its own'
+	done
 fi
+run --no-module --add /bin/true:/dev/shm/true -- true
+check file_that_the_machine_hides told '--add: the machine has .* where /dev/shm/true would be'
+run --no-module -- cat /proc/self/mem
+check argument_that_the_machine_has_its_own_of reaches_qemu
 run --no-module --host -- cat /sys/devices/system/cpu/online
 check argument_that_cannot_be_mapped reaches_qemu
 # a program of nvcc's, which has no kernel in PTX
