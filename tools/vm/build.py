@@ -38,6 +38,8 @@ def find_kernel(machine):
     if status and not os.path.isfile(machine.vmlinuz):
         die(f"no kernel '{machine.kernel}': give a series such as 6.12, or backports, generic,"
             " debug, kcsan, 6.12-arm64-64k, an image or a build folder")
+    if "\nCONFIG_CC_IS_CLANG=y" in read((machine.kdir or machine.kernel) + "/.config", ""):
+        place.environ["LLVM"] = place.given.get("LLVM") or "1"
     machine.module = f"{place.build}/kmod-{machine.release}/memcast.ko"
 
 def ensure_built(machine):

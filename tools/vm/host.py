@@ -74,9 +74,11 @@ class Place:
         words = read("/proc/self/environ").split("\0")
         self.given = dict(word.split("=", 1) for word in words if "=" in word)
         self.path = self.given.get("PATH", os.defpath)
-        # of other programs that this one starts, without the options of a make that runs this one
-        self.environ = {name: value for name, value in self.given.items()
-                        if name not in ("MAKEFLAGS", "MAKELEVEL")}
+        # of other programs that this one starts, without the options of a make that runs this one,
+        # and without those that people export for kernels of their own
+        self.environ = {name: value for name, value in self.given.items() if name not in (
+            "MAKEFLAGS", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "LLVM", "LLVM_IAS", "KBUILD_OUTPUT",
+            "KCFLAGS", "KCPPFLAGS", "KAFLAGS")}
         self.environ["LC_ALL"] = "C"
         pwd = self.given.get("PWD", "")  # the name that the shell has for the current folder
         try:

@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 21
+plan start 23
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -94,10 +94,17 @@ image=x86/boot/bzImage
 mkdir -p "$temp/kernel/include/generated" "$temp/kernel/arch/${image%/*}" "$temp/false"
 touch "$temp/kernel/arch/$image"
 echo '#define UTS_RELEASE "0.0-start"' >"$temp/kernel/include/generated/utsrelease.h"
-printf '#!/bin/sh\necho "$@" >"%s/goals"\nexit 1\n' "$temp" >"$temp/false/make"
+printf '#!/bin/sh\n{ echo "$@"; env; } >"%s/goals"\nexit 1\n' "$temp" >"$temp/false/make"
 chmod +x "$temp/false/make"
 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
 check all_tools_are_built eval 'told "building failed" && grep -q /memcast-hosts "$temp/goals"'
+# what people export who build kernels of their own; a kernel of clang's has modules of clang's
+ARCH=um CROSS_COMPILE=x- KCFLAGS=-x LLVM=-18 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
+check variables_for_other_kernels eval 'told "building failed" &&
+	! grep -E "^(ARCH|CROSS_COMPILE|KCFLAGS|LLVM)=" "$temp/goals"'
+printf '# a kernel\nCONFIG_CC_IS_CLANG=y\n' >"$temp/kernel/.config"
+LLVM=-18 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
+check kernel_of_clang eval 'told "building failed" && grep -x LLVM=-18 "$temp/goals" >/dev/null'
 
 # /bin/true is not static.
 cp /bin/true "$temp/false/busybox"
