@@ -181,7 +181,7 @@ class Options:
             value = f"{self.append} {value}"
         elif name == "--env":
             variable, equals, _ = value.partition("=")
-            if not variable.isascii() or not variable.isidentifier():
+            if not variable:
                 die(f"--env takes NAME=VALUE or NAME, not '{value}'")
             if not equals and variable not in environ:
                 die(f"--env {value}: there is no such variable here")

@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 23
+plan start 25
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -59,6 +59,10 @@ run --no-module --add /bin/true:/dev/shm/true -- true
 check file_that_the_machine_hides told '--add: the machine has .* where /dev/shm/true would be'
 run --no-module -- cat /proc/self/mem
 check argument_that_the_machine_has_its_own_of reaches_qemu
+run --no-module --env npm_config_//a.b:key=1 -- true
+check variable_of_any_name reaches_qemu
+run --no-module --env =1 -- true
+check variable_without_a_name told '--env takes NAME=VALUE or NAME'
 run --no-module --host -- cat /sys/devices/system/cpu/online
 check argument_that_cannot_be_mapped reaches_qemu
 # a program of nvcc's, which has no kernel in PTX
