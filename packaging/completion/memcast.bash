@@ -92,8 +92,7 @@ _memcast()
 
 	COMPREPLY=()
 	case $before in
-	--kernel) words='6.1 6.12 backports generic debug kcsan' ;;
-	--add|--kernels|--keep-log|--check|--record)
+	--add|--kernel|--kernels|--keep-log|--check|--record)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return ;;
 	--rw|--data|--out|--device-folder)
@@ -113,9 +112,7 @@ _memcast()
 		memcast-kernel)
 			case $before in
 			memcast-kernel|*/memcast-kernel) words='fetch source build path run deps sysroot' ;;
-			fetch|path|run)	words='6.1 6.12 6.12-arm64 backports generic' ;;
-			build)		words='debug kcsan 6.12-arm64-64k' ;;
-			deps)		words='missing check check-all package arm64' ;;
+			deps) words='missing check check-all package arm64' ;;
 			esac ;;
 		memcast-bench)
 			[[ $word == -* ]] ||

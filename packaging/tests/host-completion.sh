@@ -68,13 +68,11 @@ offers() {
 # values SHELL: words that are not options
 values() {
 	offers "$1" "memcast-kernel '' = build deps fetch path run source sysroot" &&
-	offers "$1" "memcast-kernel fetch '' = 6.1 6.12 6.12-arm64 backports generic" &&
+	offers "$1" "memcast-kernel fetch '' = " &&
 	offers "$1" "memcast-kernel deps '' = arm64 check check-all missing package" &&
-	offers "$1" "memcast-kernel build '' = 6.12-arm64-64k debug kcsan" &&
 	offers "$1" "memcast-perf '' = allreduce broadcast reduce" &&
 	offers "$1" "memcast-bench '' = $(memcast-bench --list | awk '{ print $1 }' |
-		sort | xargs)" &&
-	offers "$1" "memcast-vm --kernel '' = 6.1 6.12 backports debug generic kcsan"
+		sort | xargs)"
 }
 
 # Where a command names a running machine, the shell offers its name. For programs, bash is asked
