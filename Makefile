@@ -216,12 +216,12 @@ docs/functions.md: lib/functions.awk lib/functions.def
 docs/stack/runtime-functions.md: lib/functions.awk lib/cudart/functions.def
 	$(call quiet,GEN)awk -f $^ >$@
 
-# Pictures that the driver vivid films into each replica of a team; a tar file takes them out of
+# What the driver vivid films into each replica of a team; a tar file takes the picture out of
 # the machine
 docs-pictures: selftests
 	tools/memcast-vm --root $$(sed -n 2p selftests/vm-options) --env MEMCAST_TEST_PICTURES=/tmp \
 		--add $(B)/selftests -- sh -c 'cd $(B)/selftests && ./vivid_team_test -t picture >&2 && \
-		cd /tmp && tar -c camera-replica-*.png' | tar -x -C docs/pictures
+		cd /tmp && tar -c camera-replicas.png' | tar -x -C docs/pictures
 
 $(B)/lib/libcuda.so: $(B)/lib/libcuda.so.1
 	@ln -sfn libcuda.so.1 $@

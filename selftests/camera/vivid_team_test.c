@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * vivid streams into the dma-bufs of teams: each frame is in all replicas, to the byte. With
- * MEMCAST_TEST_PICTURES=FOLDER the test writes a picture of each replica into FOLDER, which
+ * MEMCAST_TEST_PICTURES=FOLDER the test writes a picture of the replicas into FOLDER, which
  * `make docs-pictures` uses for docs/.
  */
 #include <stdio.h>
@@ -145,9 +145,9 @@ TEST_F(vivid_team, picture)
 	which = next(_metadata, self, &sequence);
 	EXPECT_TRUE(all_same(&self->view[which]));
 	EXPECT_FALSE(camera_is_whole(self->view[which].replica[0]));
-	for (int member = 0; folder && member < MEMBERS; member++) {
-		snprintf(path, sizeof(path), "%s/camera-replica-%d.png", folder, member);
-		ASSERT_EQ(0, camera_write(self->view[which].replica[member], path));
+	if (folder) {
+		snprintf(path, sizeof(path), "%s/camera-replicas.png", folder);
+		ASSERT_EQ(0, camera_write(self->view[which].replica[0], path));
 	}
 	EXPECT_EQ(0, camera_stop(self->camera));
 	EXPECT_EQ(0, camera_set(self->camera, "Show Border", 0));
