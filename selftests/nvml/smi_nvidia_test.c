@@ -91,7 +91,21 @@ TEST_F(smi, nvidia_statuses)
 		  "Please run 'nvidia-smi -h' for help.\n\n", 2 },
 		{ "-i 1999", "No devices were found\n", 6 },
 		{ "mig -lgi", "No MIG-enabled devices found.\n", 0 },
+		{ "mig -cgi 9", "ERROR: Option -cgi is not recognized. "
+		  "Please run 'nvidia-smi -h'.\n\n", 255 },
 		{ "--query-accounted-apps=pid --format=csv", "pid\n", 0 },
+		{ "--query-remapped-rows=gpu_bus_id,remapped_rows.correctable,remapped_rows.failure,"
+		  "remapped_rows.histogram.max --format=csv -i 0 | cut -d, -f 2-",
+		  " remapped_rows.correctable, remapped_rows.failure, remapped_rows.histogram.max\n"
+		  " 0, No, [N/A]\n", 0 },
+		{ "--query-retired-pages=gpu_uuid,retired_pages.cause --format=csv",
+		  "gpu_uuid, retired_pages.cause\n", 0 },
+		{ "--query-supported-clocks=mem,gr --format=csv", "memory [MHz], graphics [MHz]\n", 0 },
+		{ "--query-supported-clocks=pid", "Field \"pid\" is not a valid field to query.\n\n",
+		  2 },
+		{ "--help-query-retired-pages | grep cause",
+		  "\"retired_pages.cause\"\n", 0 },
+		{ "pmon -h | grep -o DT", "DT\n", 0 },
 		{ "topo -i 0,1 -n 0", "Nearest GPUs argument must be used in conjunction with the "
 		  "-i argument which must be a single identifier.\n\n", 2 },
 		{ "nvlink -s -l", "ERROR: Option -l is not recognized. "
@@ -151,6 +165,11 @@ TEST_F(smi, nvidia_file)
 			  "nvidia-smi -f /tmp/smi.out --bogus >/dev/null; cat /tmp/smi.out; "
 			  "nvidia-smi -f /tmp/smi.out -i 0 --query-gpu=index "
 			  "--format=csv,noheader; cat /tmp/smi.out", &status));
+	EXPECT_LINES(1, said("nvidia-smi dmon -c 1 -s m --id=0 -o DT -f /tmp/smi.out; "
+			     "cat /tmp/smi.out", &status),
+		     "^#Date       Time        gpu     fb   bar1   ccpm $");
+	EXPECT_LINES(1, said("cat /tmp/smi.out", &status),
+		     "^ 20[0-9]{6}   [0-9:]{8}      0 +[0-9]+( {6}-){2} $");
 	unlink("/tmp/smi.out");
 }
 

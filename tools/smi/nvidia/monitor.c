@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nvidia.h"
@@ -13,7 +14,9 @@
 
 struct monitor {
 	bool processes;
+	bool date, time;		/* in front of each line */
 	const char *groups;		/* of columns, in this order */
+	const char *file;		/* to write to, or NULL */
 	unsigned long rounds;		/* 0: without end */
 	unsigned int seconds;
 };
@@ -73,18 +76,44 @@ static void print_figure(const struct column *column, const void *of)
 	printf(" %6s", value);
 }
 
+/* Begins a line: with the first sign, and the date and the time or what they are called. */
+static void begin(const struct monitor *monitor, char sign, const char *date, const char *time)
+{
+	putchar(sign);
+	if (monitor->date)
+		printf("%-11s", date);
+	if (monitor->time)
+		printf("%-10s", time);
+	if (monitor->date || monitor->time)
+		putchar(' ');
+}
+
+static void begin_now(const struct monitor *monitor)
+{
+	time_t now = time(NULL);
+	char date[16], clock[16];
+
+	strftime(date, sizeof(date), "%Y%m%d", localtime(&now));
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&now));
+	begin(monitor, ' ', date, clock);
+}
+
 static void print_device_names(const struct monitor *monitor)
 {
-	fputs("# gpu", stdout);
+	begin(monitor, '#', "Date", "Time");
+	fputs(" gpu", stdout);
 	each_column(monitor, NULL, print_name);
-	fputs(" \n# Idx", stdout);
+	puts(" ");
+	begin(monitor, '#', "YYYYMMDD", "HH:MM:SS");
+	fputs(" Idx", stdout);
 	each_column(monitor, NULL, print_unit);
 	puts(" ");
 }
 
 static void print_device(const struct monitor *monitor, const struct nvidia_device *device)
 {
-	printf("%5u", device->index);
+	begin_now(monitor);
+	printf("%4u", device->index);
 	each_column(monitor, device, print_figure);
 	puts(" ");
 }
@@ -102,9 +131,12 @@ static void print_share(const struct column *column, const void *of)
 
 static void print_process_names(const struct monitor *monitor)
 {
-	fputs("# gpu         pid   type", stdout);
+	begin(monitor, '#', "Date", "Time");
+	fputs(" gpu         pid   type", stdout);
 	each_column(monitor, NULL, print_name);
-	fputs("    command \n# Idx           #    C/G", stdout);
+	puts("    command ");
+	begin(monitor, '#', "YYYYMMDD", "HH:MM:SS");
+	fputs(" Idx           #    C/G", stdout);
 	each_column(monitor, NULL, print_unit);
 	puts("    name ");
 }
@@ -118,15 +150,22 @@ static void print_processes(const struct monitor *monitor, const struct nvidia_d
 		const char *name = nvidia_process_name(&list[i]), *slash = strrchr(name, '/');
 
 		name = slash ? slash + 1 : name;
-		printf("%5u %10u     C", device->index, list[i].pid);
+		begin_now(monitor);
+		printf("%4u %10u     C", device->index, list[i].pid);
 		each_column(monitor, &list[i], print_share);
 		printf("    %-15.*s\n", name_fit(name, 15), name);
 	}
 	if (!count) {
-		printf("%5u %10s     -", device->index, "-");
+		begin_now(monitor);
+		printf("%4u %10s     -", device->index, "-");
 		each_column(monitor, NULL, print_share);
 		printf("    %-15s\n", "-");
 	}
+}
+
+static bool is(const char *word, const char *letter, const char *name)
+{
+	return !strcmp(word, letter) || !strcmp(word, name);
 }
 
 /* Return: an exit status, after a message if an option is wrong */
@@ -137,15 +176,22 @@ static int parse(struct monitor *monitor, int count, char **words)
 		unsigned long number = value ? strtoul(value, &end, 10) : 0;
 		bool is_number = value && end != value && !*end && number;
 
-		if (!strcmp(words[i], "-s") && value &&
-		    strspn(value, monitor->processes ? "um" : "pucvmet") == strlen(value))
+		if (is(words[i], "-s", "--select") && value &&
+		    strspn(value, monitor->processes ? "um" : "pucvmet") == strlen(value)) {
 			monitor->groups = value;
-		else if ((!strcmp(words[i], "-c") || !strcmp(words[i], "--count")) && is_number)
+		} else if (is(words[i], "-c", "--count") && is_number) {
 			monitor->rounds = number;
-		else if ((!strcmp(words[i], "-d") || !strcmp(words[i], "--delay")) && is_number)
+		} else if (is(words[i], "-d", "--delay") && is_number) {
 			monitor->seconds = number;
-		else
+		} else if (is(words[i], "-o", "--options") && value && *value &&
+			   strspn(value, "DT") == strlen(value)) {
+			monitor->date = strchr(value, 'D');
+			monitor->time = strchr(value, 'T');
+		} else if (is(words[i], "-f", "--filename") && value) {
+			monitor->file = value;
+		} else {
 			return nvidia_unknown_option(words[i]);
+		}
 		i++;
 	}
 	return NVIDIA_GOOD;
@@ -157,6 +203,8 @@ int nvidia_monitor(struct nvidia_devices *devices, bool processes, int count, ch
 	int status = parse(&monitor, count, words);
 	unsigned int lines = 0;
 
+	if (status == NVIDIA_GOOD && monitor.file)
+		status = nvidia_write_to(monitor.file);
 	for (unsigned long round = 0; status == NVIDIA_GOOD &&
 	     (!monitor.rounds || round < monitor.rounds); round++) {
 		if (round) {

@@ -11,7 +11,7 @@
 
 enum key {
 	HELP, VERSION, LIST, ID, FILENAME, LOOP, LOOP_MS, LOG, XML, DTD, DISPLAY, QUERY_GPU,
-	QUERY_APPS, QUERY_ACCOUNTED, FORMAT, HELP_GPU, HELP_APPS, HELP_ACCOUNTED, CHANGE,
+	QUERY_OTHERS, FORMAT, HELP_QUERY, CHANGE,
 };
 
 static const struct option {
@@ -32,12 +32,18 @@ static const struct option {
 	{ NULL, "--dtd", DTD, false, true },
 	{ "-d", "--display", DISPLAY, true, true },
 	{ NULL, "--query-gpu", QUERY_GPU, true, false },
-	{ NULL, "--query-compute-apps", QUERY_APPS, true, true },
-	{ NULL, "--query-accounted-apps", QUERY_ACCOUNTED, true, true },
+	{ NULL, "--query-compute-apps", QUERY_OTHERS, true, true },
+	{ NULL, "--query-accounted-apps", QUERY_OTHERS, true, true },
+	{ NULL, "--query-remapped-rows", QUERY_OTHERS, true, true },
+	{ NULL, "--query-retired-pages", QUERY_OTHERS, true, true },
+	{ NULL, "--query-supported-clocks", QUERY_OTHERS, true, true },
 	{ NULL, "--format", FORMAT, true, false },
-	{ NULL, "--help-query-gpu", HELP_GPU, false, true },
-	{ NULL, "--help-query-compute-apps", HELP_APPS, false, true },
-	{ NULL, "--help-query-accounted-apps", HELP_ACCOUNTED, false, true },
+	{ NULL, "--help-query-gpu", HELP_QUERY, false, true },
+	{ NULL, "--help-query-compute-apps", HELP_QUERY, false, true },
+	{ NULL, "--help-query-accounted-apps", HELP_QUERY, false, true },
+	{ NULL, "--help-query-remapped-rows", HELP_QUERY, false, true },
+	{ NULL, "--help-query-retired-pages", HELP_QUERY, false, true },
+	{ NULL, "--help-query-supported-clocks", HELP_QUERY, false, true },
 	{ "-pm", "--persistence-mode", CHANGE, true, true },
 	{ "-e", "--ecc-config", CHANGE, true, true },
 	{ "-c", "--compute-mode", CHANGE, true, true },
@@ -54,10 +60,10 @@ static const struct option {
 };
 
 struct wanted {
-	const char *ids, *file, *display, *gpu_fields, *app_fields, *change;
+	const char *ids, *file, *display, *gpu_fields, *others, *other_fields, *change;
 	struct nvidia_format format;
 	int every;		/* milliseconds; 0: once */
-	bool log, xml, list, accounted;
+	bool log, xml, list;
 };
 
 int nvidia_unknown_option(const char *option)
@@ -131,14 +137,16 @@ static void help(void)
 	     "                                 all about each device, as text or XML\n"
 	     "  nvidia-smi --query-gpu=FIELD,... [--format=csv[,noheader][,nounits]]\n"
 	     "  nvidia-smi --query-compute-apps=FIELD,... [--format=...]\n"
+	     "  nvidia-smi --query-remapped-rows | --query-retired-pages |\n"
+	     "             --query-supported-clocks | --query-accounted-apps\n"
 	     "  nvidia-smi topo -m | -p2p r|w|n|a|p\n"
 	     "  nvidia-smi nvlink -s | -c | -p\n"
-	     "  nvidia-smi dmon | pmon [-c COUNT] [-d SECONDS] [-s GROUPS]\n\n"
+	     "  nvidia-smi dmon | pmon [-c COUNT] [-d SECONDS] [-s GROUPS] [-o DT] [-f FILE]\n\n"
 	     "  -i, --id=DEVICES               only these: numbers, UUIDs or bus addresses\n"
 	     "  -l, --loop=SECONDS; -lms, --loop-ms=MILLISECONDS\n"
 	     "                                 look again and again\n"
 	     "  -f, --filename=FILE            write there\n"
-	     "  --help-query-gpu, --help-query-compute-apps\n"
+	     "  --help-query-gpu, --help-query-compute-apps, ...\n"
 	     "                                 the fields\n"
 	     "  --version                      versions\n\n"
 	     "memcast-smi shows more of memcast: teams, pools, who holds what.\n"
@@ -224,9 +232,9 @@ static int show(const struct nvidia_devices *devices, const struct wanted *wante
 		return change(devices, wanted->change);
 	if (wanted->gpu_fields)
 		return nvidia_query(devices, wanted->gpu_fields, &wanted->format, first);
-	if (wanted->app_fields)
-		return nvidia_query_apps(devices, wanted->app_fields, &wanted->format, first,
-					 wanted->accounted);
+	if (wanted->others)
+		return nvidia_query_others(devices, wanted->others, wanted->other_fields,
+					   &wanted->format, first);
 	if (wanted->list) {
 		nvidia_list(devices);
 	} else if (!wanted->log && !wanted->xml) {
@@ -270,9 +278,7 @@ static int take(struct wanted *wanted, const struct option *option, const char *
 		nvmlInit();
 		nvidia_print_version();
 		return NVIDIA_GOOD;
-	case HELP_GPU:
-	case HELP_APPS:
-	case HELP_ACCOUNTED:
+	case HELP_QUERY:
 		nvidia_help_query(option->name + strlen("--help-query-"));
 		return NVIDIA_GOOD;
 	case DTD:
@@ -302,11 +308,9 @@ static int take(struct wanted *wanted, const struct option *option, const char *
 	case QUERY_GPU:
 		wanted->gpu_fields = value;
 		return -1;
-	case QUERY_ACCOUNTED:
-		wanted->accounted = true;
-		/* fall through */
-	case QUERY_APPS:
-		wanted->app_fields = value;
+	case QUERY_OTHERS:
+		wanted->others = option->name + strlen("--query-");
+		wanted->other_fields = value;
 		return -1;
 	case FORMAT:
 		return nvidia_format_parse(&wanted->format, value) ? -1 :
@@ -354,15 +358,28 @@ static int parse(struct wanted *wanted, int argc, char **argv)
 	return -1;
 }
 
+int nvidia_write_to(const char *file)
+{
+	if (freopen(file, "w", stdout))
+		return NVIDIA_GOOD;
+	fprintf(stderr, "nvidia-smi: cannot write %s: %s\n", file, strerror(errno));
+	return NVIDIA_USAGE;
+}
+
 /* Runs a command, whose -i may be anywhere behind it. */
 static int run_command(struct nvidia_devices *devices, int argc, char **argv)
 {
-	const char *command = argv[1], *ids = NULL;
+	const char *command = argv[1], *ids = NULL, *value;
 	int count = 0, status;
 
 	for (int i = 2; i < argc; i++) {
-		if (!strcmp(argv[i], "-i") && i + 1 < argc)
-			ids = argv[++i];
+		const struct option *option = option_of(argv[i]);
+
+		if (option && option->key == HELP)
+			return take(NULL, option, NULL);
+		value = option && option->key == ID ? value_of(option, argc, argv, &i) : NULL;
+		if (value)
+			ids = value;
 		else
 			argv[2 + count++] = argv[i];
 	}
@@ -374,6 +391,8 @@ static int run_command(struct nvidia_devices *devices, int argc, char **argv)
 	if (!strcmp(command, "nvlink"))
 		return nvidia_nvlink(devices, count, argv + 2);
 	if (!strcmp(command, "mig")) {
+		if (count != 1 || strcmp(argv[2], "-lgi"))
+			return nvidia_unknown_option(count ? argv[2] : command);
 		puts("No MIG-enabled devices found.");
 		return NVIDIA_GOOD;
 	}
@@ -394,11 +413,8 @@ int nvidia_main(int argc, char **argv)
 			return status;
 		status = find_devices(&devices, wanted.ids);
 		/* A call that has nothing to write leaves the file as it was. */
-		if (status == NVIDIA_GOOD && wanted.file && !freopen(wanted.file, "w", stdout)) {
-			fprintf(stderr, "nvidia-smi: cannot write %s: %s\n", wanted.file,
-				strerror(errno));
-			return NVIDIA_USAGE;
-		}
+		if (status == NVIDIA_GOOD && wanted.file)
+			status = nvidia_write_to(wanted.file);
 		if (status == NVIDIA_GOOD)
 			status = show_again(&devices, &wanted);
 	}

@@ -6,7 +6,7 @@
  *
  *   nvidia.c     options and commands
  *   field.c      the fields of a device (fields.def)
- *   query.c      --query-gpu, --query-compute-apps
+ *   query.c      --query-gpu, --query-compute-apps and so on
  *   log.c        -q and -q -x (log.def)
  *   table.c      the table without options, -L, --version
  *   matrix.c     topo
@@ -75,9 +75,9 @@ bool nvidia_format_parse(struct nvidia_format *format, const char *text);
 /* Return: an exit status, after a message if it is not NVIDIA_GOOD */
 int nvidia_query(const struct nvidia_devices *devices, const char *names,
 		 const struct nvidia_format *format, bool first);
-int nvidia_query_apps(const struct nvidia_devices *devices, const char *names,
-		      const struct nvidia_format *format, bool first, bool accounted);
-/* @what: "gpu", "compute-apps" or "accounted-apps" */
+/* @what: as the option's name ends, such as "compute-apps"; of nvidia_help_query() also "gpu" */
+int nvidia_query_others(const struct nvidia_devices *devices, const char *what, const char *names,
+			const struct nvidia_format *format, bool first);
 void nvidia_help_query(const char *what);
 /* Are all these names fields of nvidia-smi's? */
 bool nvidia_fields_known(const char *names);
@@ -99,5 +99,7 @@ int nvidia_monitor(struct nvidia_devices *devices, bool processes, int count, ch
 /* nvidia.c: says that an option is not known, or not known to a command */
 int nvidia_unknown_option(const char *option);
 int nvidia_wrong_option(const char *option);
+/* Makes a file the output. Return: an exit status, after a message if it is not NVIDIA_GOOD */
+int nvidia_write_to(const char *file);
 
 #endif /* MEMCAST_SMI_NVIDIA_H */

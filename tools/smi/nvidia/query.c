@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* --query-gpu and --query-compute-apps: chosen fields, as CSV. */
+/* --query-gpu, --query-compute-apps and so on: chosen fields, as CSV. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,68 +113,103 @@ int nvidia_query(const struct nvidia_devices *devices, const char *names,
 	return NVIDIA_GOOD;
 }
 
-/* ---- processes */
-
-enum app { APP_DEVICE, APP_PID, APP_NAME, APP_MEMORY, APP_ABSENT };
-
-static const struct app_field {
-	const char *name, *other, *unit;
-	enum app what;
-	const char *field;	/* of the device */
-} app_fields[] = {
-	{ "timestamp", NULL, NULL, APP_DEVICE, "timestamp" },
-	{ "gpu_name", NULL, NULL, APP_DEVICE, "name" },
-	{ "gpu_bus_id", NULL, NULL, APP_DEVICE, "pci.bus_id" },
-	{ "gpu_serial", NULL, NULL, APP_DEVICE, "serial" },
-	{ "gpu_uuid", NULL, NULL, APP_DEVICE, "uuid" },
-	{ "pid", NULL, NULL, APP_PID, NULL },
-	{ "process_name", "name", NULL, APP_NAME, NULL },
-	{ "used_gpu_memory", "used_memory", "MiB", APP_MEMORY, NULL },
-};
-
-/* Fields that only processes which have ended have; memcast keeps no accounts of those. */
-static const struct app_field accounted_fields[] = {
-	{ "vgpu_instance", NULL, NULL, APP_ABSENT, NULL },
-	{ "gpu_utilization", "gpu_util", "%", APP_ABSENT, NULL },
-	{ "mem_utilization", "mem_util", "%", APP_ABSENT, NULL },
-	{ "max_memory_usage", "max_memory", "MiB", APP_ABSENT, NULL },
-	{ "time", NULL, "ms", APP_ABSENT, NULL },
-};
-
-static const struct app_field *app_field_in(const struct app_field *fields, size_t count,
-					    const char *word, size_t length)
-{
-	for (size_t i = 0; i < count; i++)
-		if (nvidia_same(fields[i].name, word, length) ||
-		    nvidia_same(fields[i].other, word, length))
-			return &fields[i];
-	return NULL;
-}
+/* ---- processes, rows, pages and clocks */
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
-static const struct app_field *app_field(const char *word, size_t length, bool accounted)
-{
-	const struct app_field *field = app_field_in(app_fields, COUNT(app_fields), word, length);
+enum what { OF_DEVICE, PID, NAME, MEMORY, ABSENT };
 
-	if (!field && accounted)
-		field = app_field_in(accounted_fields, COUNT(accounted_fields), word, length);
+/* Fields of all these queries */
+static const struct other_field {
+	const char *name, *other, *unit;
+	enum what what;
+	const char *field;	/* of the device */
+} common_fields[] = {
+	{ "timestamp", NULL, NULL, OF_DEVICE, "timestamp" },
+	{ "gpu_name", NULL, NULL, OF_DEVICE, "name" },
+	{ "gpu_bus_id", NULL, NULL, OF_DEVICE, "pci.bus_id" },
+	{ "gpu_serial", NULL, NULL, OF_DEVICE, "serial" },
+	{ "gpu_uuid", NULL, NULL, OF_DEVICE, "uuid" },
+}, app_fields[] = {
+	{ "pid", NULL, NULL, PID, NULL },
+	{ "process_name", "name", NULL, NAME, NULL },
+	{ "used_gpu_memory", "used_memory", "MiB", MEMORY, NULL },
+	/* Only processes that have ended have these; memcast keeps no accounts of those. */
+	{ "vgpu_instance", NULL, NULL, ABSENT, NULL },
+	{ "gpu_utilization", "gpu_util", "%", ABSENT, NULL },
+	{ "mem_utilization", "mem_util", "%", ABSENT, NULL },
+	{ "max_memory_usage", "max_memory", "MiB", ABSENT, NULL },
+	{ "time", NULL, "ms", ABSENT, NULL },
+}, row_fields[] = {
+#define ROWS(name)	{ "remapped_rows." name, NULL, NULL, OF_DEVICE, "remapped_rows." name }
+	ROWS("correctable"), ROWS("uncorrectable"), ROWS("pending"), ROWS("failure"),
+	ROWS("histogram.max"), ROWS("histogram.high"), ROWS("histogram.partial"),
+	ROWS("histogram.low"), ROWS("histogram.none"),
+}, page_fields[] = {
+	{ "retired_pages.address", NULL, NULL, ABSENT, NULL },
+	{ "retired_pages.cause", NULL, NULL, ABSENT, NULL },
+}, clock_fields[] = {
+	{ "memory", "mem", "MHz", ABSENT, NULL },
+	{ "graphics", "gr", "MHz", ABSENT, NULL },
+};
+
+/* No page is retired, and NVML has no list of clocks, so these have no lines. */
+static const struct other_query {
+	const char *what;
+	const struct other_field *fields;
+	size_t count;
+	enum { NO_LINES, LINES_OF_DEVICES, LINES_OF_PROCESSES } lines;
+} other_queries[] = {
+	{ "compute-apps", app_fields, 3, LINES_OF_PROCESSES },
+	{ "accounted-apps", app_fields, COUNT(app_fields), NO_LINES },
+	{ "remapped-rows", row_fields, COUNT(row_fields), LINES_OF_DEVICES },
+	{ "retired-pages", page_fields, COUNT(page_fields), NO_LINES },
+	{ "supported-clocks", clock_fields, COUNT(clock_fields), NO_LINES },
+};
+
+static const struct other_query *other_query(const char *what)
+{
+	const struct other_query *query = other_queries;
+
+	while (strcmp(query->what, what))
+		query++;
+	return query;
+}
+
+/* Return: field @i of those that a query has; NULL: there are no more */
+static const struct other_field *field_at(const struct other_query *query, size_t i)
+{
+	if (i < COUNT(common_fields))
+		return &common_fields[i];
+	i -= COUNT(common_fields);
+	return i < query->count ? &query->fields[i] : NULL;
+}
+
+static const struct other_field *other_field(const struct other_query *query, const char *word,
+					     size_t length)
+{
+	const struct other_field *field;
+
+	for (size_t i = 0; (field = field_at(query, i)); i++)
+		if (nvidia_same(field->name, word, length) ||
+		    nvidia_same(field->other, word, length))
+			break;
 	return field;
 }
 
-static void print_app(const struct app_field *field, const struct nvidia_device *device,
-		      const nvmlProcessInfo_t *process, const struct nvidia_format *format)
+static void print_other(const struct other_field *field, const struct nvidia_device *device,
+			const nvmlProcessInfo_t *process, const struct nvidia_format *format)
 {
 	char value[NVIDIA_VALUE];
 
 	switch (field->what) {
-	case APP_PID:
+	case PID:
 		printf("%u", process->pid);
 		return;
-	case APP_NAME:
+	case NAME:
 		fputs(nvidia_process_name(process), stdout);
 		return;
-	case APP_MEMORY:
+	case MEMORY:
 		snprintf(value, sizeof(value), "%llu MiB", process->usedGpuMemory >> 20);
 		print_value(value, field->unit, format);
 		return;
@@ -186,31 +221,33 @@ static void print_app(const struct app_field *field, const struct nvidia_device 
 	}
 }
 
-int nvidia_query_apps(const struct nvidia_devices *devices, const char *names,
-		      const struct nvidia_format *format, bool first, bool accounted)
+int nvidia_query_others(const struct nvidia_devices *devices, const char *what, const char *names,
+			const struct nvidia_format *format, bool first)
 {
+	const struct other_query *query = other_query(what);
 	const char *word, *end;
 
 	names += strspn(names, " ");
 	for (word = names; (end = next(&word)); word = behind(end))
-		if (!app_field(word, trimmed(word, end), accounted))
+		if (!other_field(query, word, trimmed(word, end)))
 			return not_a_field(word, end);
 	for (word = names; first && !format->no_header && (end = next(&word)); word = behind(end)) {
-		const struct app_field *field = app_field(word, trimmed(word, end), accounted);
+		const struct other_field *field = other_field(query, word, trimmed(word, end));
 
 		print_header(field->name, field->unit, word == names);
 	}
 	if (first && !format->no_header)
 		putchar('\n');
-	for (unsigned int i = 0; i < devices->count && !accounted; i++) {
-		const nvmlProcessInfo_t *list;
-		size_t count = nvidia_processes(&devices->at[i], &list);
+	for (unsigned int i = 0; i < devices->count && query->lines; i++) {
+		const nvmlProcessInfo_t *list = NULL;
+		size_t count = query->lines == LINES_OF_DEVICES ? 1 :
+			nvidia_processes(&devices->at[i], &list);
 
 		for (size_t p = 0; p < count; p++) {
 			for (word = names; (end = next(&word)); word = behind(end)) {
 				fputs(word == names ? "" : ", ", stdout);
-				print_app(app_field(word, trimmed(word, end), false),
-					  &devices->at[i], &list[p], format);
+				print_other(other_field(query, word, trimmed(word, end)),
+					    &devices->at[i], list ? &list[p] : NULL, format);
 			}
 			putchar('\n');
 		}
@@ -228,13 +265,12 @@ static void print_names(const char *name, const char *other, bool has)
 
 void nvidia_help_query(const char *what)
 {
-	bool apps = strcmp(what, "gpu"), accounted = !strcmp(what, "accounted-apps");
+	const struct other_query *query = strcmp(what, "gpu") ? other_query(what) : NULL;
+	const struct other_field *field;
 
 	printf("The fields, which --query-%s takes with commas between:\n\n", what);
-	for (size_t i = 0; apps && i < COUNT(app_fields); i++)
-		print_names(app_fields[i].name, app_fields[i].other, true);
-	for (size_t i = 0; accounted && i < COUNT(accounted_fields); i++)
-		print_names(accounted_fields[i].name, accounted_fields[i].other, true);
-	for (size_t i = 0; !apps && i < nvidia_fields_count; i++)
+	for (size_t i = 0; query && (field = field_at(query, i)); i++)
+		print_names(field->name, field->other, true);
+	for (size_t i = 0; !query && i < nvidia_fields_count; i++)
 		print_names(nvidia_fields[i].name, nvidia_fields[i].other, nvidia_fields[i].get);
 }
