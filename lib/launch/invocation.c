@@ -136,6 +136,16 @@ static CUresult copy_values(struct invocation *invocation, const struct request 
 	return CUDA_SUCCESS;
 }
 
+/* An invocation's values are behind it: finds their addresses. */
+static void find_values(struct invocation *invocation)
+{
+	const struct code *code = invocation->code;
+	char *values = (char *)invocation + invocation->bytes - code->parameters_bytes;
+
+	for (unsigned int i = 0; i < code->parameters_count; i++)
+		invocation->parameters[i] = values + code->parameters[i].offset;
+}
+
 /* Takes a reference to the function's module. */
 static struct invocation *invocation_allocate(struct function *function,
 					      const struct request *request,
@@ -151,7 +161,6 @@ static struct invocation *invocation_allocate(struct function *function,
 	if (!new)
 		return NULL;
 	memset(new, 0, bytes);
-	new->references = 1;
 	new->bytes = bytes;
 	new->module = function->module;
 	new->module->references++;
@@ -161,42 +170,45 @@ static struct invocation *invocation_allocate(struct function *function,
 	memcpy(new->block, block, sizeof(new->block));
 	new->shared = request->shared;
 	new->cooperative = request->cooperative;
-	for (unsigned int i = 0; i < code->parameters_count; i++)
-		new->parameters[i] = (char *)new + values + code->parameters[i].offset;
+	find_values(new);
 	return new;
 }
 
+/* On failure the invocation is unchanged. */
 static CUresult set_cluster(struct invocation *invocation, const struct request *request,
 			    const struct function *function)
 {
-	const unsigned int *wanted = request->cluster;
-	unsigned int required[3];
+	const unsigned int *asked = request->cluster;
+	CUresult result = CUDA_SUCCESS;
+	unsigned int cluster[3];
 
-	memcpy(invocation->asked, wanted, sizeof(invocation->asked));
-	memset(invocation->cluster, 0, sizeof(invocation->cluster));
 	for (int i = 0; i < 3; i++)
-		required[i] = function->settings.cluster[i];
-	if (!(wanted[0] | wanted[1] | wanted[2])) {
-		if (!(required[0] | required[1] | required[2]))
-			return CUDA_SUCCESS;
-		wanted = required;
+		cluster[i] = asked[0] | asked[1] | asked[2] ? asked[i] :
+			     (unsigned int)function->settings.cluster[i];
+	if (cluster[0] | cluster[1] | cluster[2])
+		result = cluster_check(function, request->grid, cluster);
+	if (result == CUDA_SUCCESS) {
+		memcpy(invocation->asked, asked, sizeof(invocation->asked));
+		memcpy(invocation->cluster, cluster, sizeof(invocation->cluster));
 	}
-	memcpy(invocation->cluster, wanted, sizeof(invocation->cluster));
-	return cluster_check(function, request->grid, wanted);
+	return result;
 }
 
-CUresult invocation_ask(struct invocation *invocation, const struct invocation *other)
+CUresult invocation_ask(struct invocation *invocation, bool cooperative,
+			const unsigned int *cluster)
 {
 	struct request request = { .shared = invocation->shared };
 	CUresult result = CUDA_SUCCESS;
 
 	memcpy(request.grid, invocation->grid, sizeof(request.grid));
-	memcpy(request.cluster, other->asked, sizeof(request.cluster));
-	invocation->cooperative = other->cooperative;
-	if (invocation->cooperative)
+	memcpy(request.cluster, cluster, sizeof(request.cluster));
+	if (cooperative)
 		result = check_cooperative(&request, invocation->function, invocation->block);
-	return result == CUDA_SUCCESS ?
-	       set_cluster(invocation, &request, invocation->function) : result;
+	if (result == CUDA_SUCCESS)
+		result = set_cluster(invocation, &request, invocation->function);
+	if (result == CUDA_SUCCESS)
+		invocation->cooperative = cooperative;
+	return result;
 }
 
 CUresult invocation_new(struct function *function, const struct request *request,
@@ -232,14 +244,14 @@ CUresult invocation_new(struct function *function, const struct request *request
 			      "the C function's threads all wait for each other: at most %u",
 			      GANG_MOST);
 	if (result != CUDA_SUCCESS)
-		invocation_put(new);
+		invocation_free(new);
 	else
 		*out = new;
 	function->loaded = true;
 	return result;
 }
 
-/* Return: a copy with a single reference; NULL: no memory */
+/* Return: NULL: no memory */
 struct invocation *invocation_copy(const struct invocation *from)
 {
 	struct invocation *copy = malloc(from->bytes);
@@ -248,10 +260,7 @@ struct invocation *invocation_copy(const struct invocation *from)
 	if (!copy)
 		return NULL;
 	memcpy(copy, from, from->bytes);
-	copy->references = 1;
-	for (unsigned int i = 0; i < from->code->parameters_count; i++)
-		copy->parameters[i] = (char *)copy +
-				      ((char *)from->parameters[i] - (const char *)from);
+	find_values(copy);
 	if (from->attributes) {
 		copy->attributes = malloc(attributes);
 		if (!copy->attributes) {
@@ -264,10 +273,18 @@ struct invocation *invocation_copy(const struct invocation *from)
 	return copy;
 }
 
-void invocation_put(struct invocation *invocation)
+void invocation_take(struct invocation *invocation, struct invocation *from)
 {
-	if (--invocation->references)
-		return;
+	struct module *module = invocation->module;
+
+	memcpy(invocation, from, from->bytes);
+	find_values(invocation);
+	from->module = module;
+	from->attributes = NULL;
+}
+
+void invocation_free(struct invocation *invocation)
+{
 	module_put(invocation->module);
 	free(invocation->attributes);
 	free(invocation);

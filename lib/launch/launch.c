@@ -70,7 +70,7 @@ static CUresult launch_submit(struct stream *stream, struct invocation *invocati
 	invocation->stream = handle;
 	result = stream_submit(stream, &invocation->work);
 	if (result != CUDA_SUCCESS)
-		invocation_put(invocation);
+		invocation_free(invocation);
 	return result;
 }
 
@@ -91,7 +91,7 @@ static CUresult launch_captured(struct stream *stream, struct function *function
 	}
 	node_params_of(&params, invocation, function);
 	result = capture_node(stream, &params);
-	invocation_put(invocation);
+	invocation_free(invocation);
 	return result;
 }
 

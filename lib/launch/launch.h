@@ -59,13 +59,9 @@ struct request {
 	CUevent events[2];		/* recorded after the launch, or NULL */
 };
 
-/*
- * A launch that has been checked. It does not change. As work of a stream it has the stream's
- * only reference; as a node's it is shared by copies of the node.
- */
+/* A launch that has been checked: work of a stream, or what a node or a step of a graph does */
 struct invocation {
 	struct work work;
-	atomic_uint references;
 	struct module *module;		/* with a reference */
 	struct function *function;	/* of it */
 	const struct code *code;
@@ -85,10 +81,13 @@ struct invocation {
 /* invocation.c */
 CUresult invocation_new(struct function *function, const struct request *request,
 			struct invocation **invocation);
-/* It becomes cooperative, and gets a cluster, if another one has been asked for that. */
-CUresult invocation_ask(struct invocation *invocation, const struct invocation *other);
+/* What a launch asks for beside its shape. On failure the invocation is unchanged. */
+CUresult invocation_ask(struct invocation *invocation, bool cooperative,
+			const unsigned int *cluster);
 struct invocation *invocation_copy(const struct invocation *invocation);
-void invocation_put(struct invocation *invocation);
+/* It becomes as another one of the same code, in its own place. The other is only to be freed. */
+void invocation_take(struct invocation *invocation, struct invocation *from);
+void invocation_free(struct invocation *invocation);
 
 /* attribute.c */
 CUresult attributes_read(const CUlaunchConfig *config, struct request *request);

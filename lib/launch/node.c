@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Kernel nodes. The program gives a function, a shape and parameters; they are checked as for a
- * launch, and become an invocation, which copies of the node share. The library's own copies
- * have a mark behind the parameters, in bytes that the program's leave empty.
+ * launch, and become an invocation; each node, and each step of a plan, has its own. The library's
+ * copies have a mark behind the parameters, in bytes that the program's leave empty.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,7 @@ static CUresult launch_node_find(const CUDA_KERNEL_NODE_PARAMS_v3 *kernel,
 	return function_get_any(handle, kernel->ctx, function);
 }
 
-static CUresult make(const CUgraphNodeParams *params, struct invocation **invocation,
-		     CUcontext *context)
+static CUresult make(const CUgraphNodeParams *params, struct invocation **invocation)
 {
 	const CUDA_KERNEL_NODE_PARAMS_v3 *kernel = &params->kernel;
 	struct request request = {
@@ -78,21 +77,21 @@ static CUresult make(const CUgraphNodeParams *params, struct invocation **invoca
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	*context = function->module->context;
 	result = invocation_new(function, &request, invocation);
 	handle_put(function);
 	return result;
 }
 
-/* Checks a node. Its context becomes that of the function. */
+/* Finds a node's context, which is that of the function. kernel_node_copy() checks the rest. */
 CUresult kernel_node_check(CUgraphNodeParams *params)
 {
-	struct invocation *invocation;
-	CUresult result = own(params) ? CUDA_SUCCESS :
-		make(params, &invocation, &params->kernel.ctx);
+	struct function *function;
+	CUresult result = launch_node_find(&params->kernel, &function);
 
-	if (result == CUDA_SUCCESS && !own(params))
-		invocation_put(invocation);
+	if (result != CUDA_SUCCESS)
+		return result;
+	params->kernel.ctx = function->module->context;
+	handle_put(function);
 	return result;
 }
 
@@ -101,38 +100,37 @@ CUresult kernel_node_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
 	struct invocation *invocation = own(from);
 	CUresult result = CUDA_SUCCESS;
-	CUcontext context;
 
-	if (invocation)
-		invocation->references++;
-	else
-		result = make(from, &invocation, &context);
+	if (!invocation)
+		result = make(from, &invocation);
+	else if (!(invocation = invocation_copy(invocation)))
+		result = image_no_memory();
 	if (result == CUDA_SUCCESS)
 		set_own(to, invocation);
 	return result;
 }
 
 /*
- * A node gets other parameters, and keeps its attributes, which have calls of their own. @to: the
- * library's copy of @from, which the program gave; @node: what the node had
+ * A node gets other parameters, and keeps its attributes, which have calls of their own. With the
+ * same function it keeps its invocation, too: programs get the addresses of the values there once,
+ * and use them for each change. @to: the new parameters; @node: the node's, only to be freed if
+ * this succeeds
  */
-CUresult kernel_node_keep(CUgraphNodeParams *to, const CUgraphNodeParams *from,
-			  const CUgraphNodeParams *node)
+CUresult kernel_node_keep(CUgraphNodeParams *to, CUgraphNodeParams *node)
 {
-	const struct invocation *before = own(node);
-	struct invocation *new = own(to);
-	CUresult result;
+	struct invocation *before = own(node), *new = own(to);
+	CUresult result = invocation_ask(new, before->cooperative, before->asked);
 
-	if (own(from))		/* of another node, with its attributes */
-		return CUDA_SUCCESS;
-	result = invocation_ask(new, before);
-	if (result != CUDA_SUCCESS || !before->attributes)
+	if (result != CUDA_SUCCESS)
 		return result;
-	new->attributes = malloc(ATTRIBUTES * sizeof(*new->attributes));
-	if (!new->attributes)
-		return image_no_memory();
-	memcpy(new->attributes, before->attributes, ATTRIBUTES * sizeof(*new->attributes));
-	return CUDA_SUCCESS;
+	new->attributes = before->attributes;
+	before->attributes = NULL;
+	if (new->code == before->code) {
+		invocation_take(before, new);
+		set_own(to, before);
+		set_own(node, new);
+	}
+	return result;
 }
 
 void kernel_node_free(CUgraphNodeParams *params)
@@ -140,7 +138,7 @@ void kernel_node_free(CUgraphNodeParams *params)
 	struct invocation *invocation = own(params);
 
 	if (invocation)
-		invocation_put(invocation);
+		invocation_free(invocation);
 }
 
 CUresult kernel_node_run(const CUgraphNodeParams *params)
@@ -200,75 +198,48 @@ CUresult node_attribute(const CUgraphNodeParams *params, int number,
 	return CUDA_SUCCESS;
 }
 
-/* Return: a copy of the node's invocation to be changed, with room for attributes; NULL: no memory */
-static struct invocation *launch_node_copy(const CUgraphNodeParams *params)
+static CUresult make_attributes(struct invocation *invocation)
 {
-	struct invocation *copy = invocation_copy(own(params));
-
-	if (copy && !copy->attributes)
-		copy->attributes = calloc(ATTRIBUTES, sizeof(*copy->attributes));
-	if (!copy || !copy->attributes) {
-		if (copy)
-			invocation_put(copy);
-		return NULL;
-	}
-	return copy;
+	if (!invocation->attributes)
+		invocation->attributes = calloc(ATTRIBUTES, sizeof(*invocation->attributes));
+	return invocation->attributes ? CUDA_SUCCESS : image_no_memory();
 }
 
-/*
- * Gives a node the changed copy, if what @asks asks for can be launched so. Other nodes may share
- * the invocation that the node has had.
- */
-static CUresult launch_node_change(CUgraphNodeParams *params, struct invocation *changed,
-				   const struct invocation *asks)
-{
-	CUresult result = invocation_ask(changed, asks);
-
-	if (result != CUDA_SUCCESS) {
-		invocation_put(changed);
-		return result;
-	}
-	invocation_put(own(params));
-	set_own(params, changed);
-	return CUDA_SUCCESS;
-}
-
-CUresult node_attribute_set(CUgraphNodeParams *params, int number,
+CUresult node_attribute_set(const CUgraphNodeParams *params, int number,
 			    const CUlaunchAttributeValue *value)
 {
+	struct invocation *invocation = own(params);
 	CUlaunchAttribute attribute = { .id = number, .value = *value };
 	CUlaunchConfig config = { .attrs = &attribute, .numAttrs = 1 };
 	struct request request = {};
-	struct invocation *new;
 	CUresult result;
 
 	if (!has_attribute(number))
 		return no_attribute(number);
 	result = attributes_read(&config, &request);
-	if (result != CUDA_SUCCESS)
-		return result;
-	new = launch_node_copy(params);
-	if (!new)
-		return image_no_memory();
-	new->attributes[number] = *value;
-	if (number == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-		new->cooperative = value->cooperative;
-	if (number == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-		memcpy(new->asked, request.cluster, sizeof(new->asked));
-	return launch_node_change(params, new, new);
+	if (result == CUDA_SUCCESS)
+		result = make_attributes(invocation);
+	if (result == CUDA_SUCCESS)
+		result = invocation_ask(invocation, number == CU_LAUNCH_ATTRIBUTE_COOPERATIVE ?
+					request.cooperative : invocation->cooperative,
+					number == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION ?
+					request.cluster : invocation->asked);
+	if (result == CUDA_SUCCESS)
+		invocation->attributes[number] = *value;
+	return result;
 }
 
-CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from)
+CUresult node_attributes_copy(const CUgraphNodeParams *to, const CUgraphNodeParams *from)
 {
-	const struct invocation *other = own(from);
-	struct invocation *new = launch_node_copy(to);
+	struct invocation *invocation = own(to), *other = own(from);
+	CUresult result = make_attributes(invocation);
 
-	if (!new)
-		return image_no_memory();
-	if (other->attributes)
-		memcpy(new->attributes, other->attributes,
-		       ATTRIBUTES * sizeof(*new->attributes));
-	else
-		memset(new->attributes, 0, ATTRIBUTES * sizeof(*new->attributes));
-	return launch_node_change(to, new, other);
+	if (result == CUDA_SUCCESS)
+		result = make_attributes(other);
+	if (result == CUDA_SUCCESS)
+		result = invocation_ask(invocation, other->cooperative, other->asked);
+	if (result == CUDA_SUCCESS)
+		memmove(invocation->attributes, other->attributes,
+			ATTRIBUTES * sizeof(*invocation->attributes));
+	return result;
 }

@@ -13,8 +13,7 @@ struct function;
 
 CUresult kernel_node_check(CUgraphNodeParams *params);
 CUresult kernel_node_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
-CUresult kernel_node_keep(CUgraphNodeParams *to, const CUgraphNodeParams *from,
-			  const CUgraphNodeParams *node);
+CUresult kernel_node_keep(CUgraphNodeParams *to, CUgraphNodeParams *node);
 void kernel_node_free(CUgraphNodeParams *params);
 CUresult kernel_node_run(const CUgraphNodeParams *params);
 const char *kernel_node_name(const CUgraphNodeParams *params);
@@ -22,9 +21,9 @@ const char *kernel_node_name(const CUgraphNodeParams *params);
 /* attributes of a node, whose parameters are the library's own copy */
 CUresult node_attribute(const CUgraphNodeParams *params, int number,
 			CUlaunchAttributeValue *value);
-CUresult node_attribute_set(CUgraphNodeParams *params, int number,
+CUresult node_attribute_set(const CUgraphNodeParams *params, int number,
 			    const CUlaunchAttributeValue *value);
-CUresult node_attributes_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
+CUresult node_attributes_copy(const CUgraphNodeParams *to, const CUgraphNodeParams *from);
 
 /* makes the parameters of a node for a captured launch; @invocation stays the caller's */
 void node_params_of(CUgraphNodeParams *params, struct invocation *invocation,

@@ -733,6 +733,63 @@ TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
 	EXPECT_EQ(9, *(uint32_t *)self->memory);
 }
 
+/*
+ * Programs get the address of a node's parameters once, and change the node by it again and again.
+ * Instances and copies have values of their own.
+ */
+TEST_F(kernel, parameters_of_a_node_stay_in_their_place)
+{
+	uint32_t value = 3;
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
+	}, found, again;
+	CUkernelNodeAttrValue attribute = { .priority = -1 };
+	CUgraphExec instance, of_clone;
+	CUgraph graph, clone;
+	CUgraphNode node;
+
+#define EXPECT_WORD(expected, instance)						\
+({										\
+	ASSERT_OK(cuGraphLaunch(instance, self->stream));			\
+	ASSERT_OK(cuStreamSynchronize(self->stream));				\
+	EXPECT_EQ(expected, *(uint32_t *)self->memory);				\
+})
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	ASSERT_OK(cuGraphClone(&clone, graph));
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	ASSERT_OK(cuGraphKernelNodeGetParams(node, &found));
+	*(uint32_t *)found.kernelParams[1] = 4;
+	EXPECT_WORD(3, instance);
+	ASSERT_OK(cuGraphInstantiate(&of_clone, clone, 0));
+	EXPECT_WORD(3, of_clone);
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	ASSERT_OK(cuGraphKernelNodeCopyAttributes(node, node));
+	ASSERT_OK(cuGraphKernelNodeSetParams(node, &found));
+	ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+	EXPECT_WORD(4, instance);
+	for (value = 5; value < 9; value++) {
+		found.kernelParams[1] = &value;
+		ASSERT_OK(cuGraphKernelNodeSetParams(node, &found));
+		ASSERT_OK(cuGraphKernelNodeGetParams(node, &again));
+		EXPECT_EQ(found.kernelParams, again.kernelParams);
+		EXPECT_NE(&value, again.kernelParams[1]);
+		ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+		EXPECT_WORD(value, instance);
+	}
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	EXPECT_EQ(-1, attribute.priority);
+	/* an address that is not passed on changes nothing */
+	found.kernelParams[1] = NULL;
+	ASSERT_OK(cuGraphExecUpdate(instance, graph, NULL));
+	EXPECT_WORD(8, instance);
+	ASSERT_OK(cuGraphExecDestroy(instance));
+	ASSERT_OK(cuGraphExecDestroy(of_clone));
+}
+
 /* Attributes that a launch would refuse are refused for a node, too, and change nothing. */
 TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 {

@@ -62,7 +62,7 @@ CUresult plan_look(struct plan *plan);
 /* step.c */
 CUresult step_fill(struct step *step, const CUgraphNodeParams *params, struct memory *memory);
 CUresult step_copy(struct step *to, const struct step *from);
-CUresult step_replace(struct step *step, const CUgraphNodeParams *params);
+CUresult step_replace(struct step *step, CUgraphNodeParams *params);
 void step_free(struct step *step);
 
 /* order.c */

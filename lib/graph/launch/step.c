@@ -117,17 +117,19 @@ CUresult step_copy(struct step *to, const struct step *from)
 	return from->bodies ? copy_bodies(to, from) : CUDA_SUCCESS;
 }
 
-/* On failure the step is unchanged. */
-CUresult step_replace(struct step *step, const CUgraphNodeParams *params)
+/* On failure the step is unchanged. @params: the library's own, which this takes */
+CUresult step_replace(struct step *step, CUgraphNodeParams *params)
 {
 	struct step new = *step;
 	CUresult result;
 
 	disown(&new);
 	new.memops = NULL;
-	result = step_fill(&new, params, step->memory);
-	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-		result = kernel_node_keep(&new.params, params, &step->params);
+	new.params = *params;
+	params->type = CU_GRAPH_NODE_TYPE_EMPTY;	/* nothing to free */
+	result = fill_work(&new);
+	if (result == CUDA_SUCCESS && new.params.type == CU_GRAPH_NODE_TYPE_KERNEL)
+		result = kernel_node_keep(&new.params, &step->params);
 	if (result == CUDA_SUCCESS) {
 		struct step before = *step;
 

@@ -30,9 +30,8 @@ static CUresult step_of(const struct plan *plan, CUgraphNode node, struct step *
 		     (void *)node);
 }
 
-/* With the instance's lock held */
-static CUresult set_step(struct instance *instance, CUgraphNode node,
-			 const CUgraphNodeParams *params)
+/* With the instance's lock held. @params: the library's own, which this may take */
+static CUresult set_step(struct instance *instance, CUgraphNode node, CUgraphNodeParams *params)
 {
 	struct step *step;
 	struct plan *plan;
@@ -65,7 +64,7 @@ static CUresult set_step(struct instance *instance, CUgraphNode node,
 
 CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, const CUgraphNodeParams *params)
 {
-	CUgraphNodeParams checked;
+	CUgraphNodeParams checked, copy;
 	struct instance *instance;
 	CUresult result;
 
@@ -74,13 +73,17 @@ CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, const CUgraphNo
 	checked = *params;
 	result = params_check(&checked);
 	if (result == CUDA_SUCCESS)
-		result = instance_get(handle, &instance);
+		result = params_copy(&copy, &checked);
 	if (result != CUDA_SUCCESS)
 		return result;
-	pthread_mutex_lock(&instance->lock);
-	result = set_step(instance, node, &checked);
-	pthread_mutex_unlock(&instance->lock);
-	instance_put(instance);
+	result = instance_get(handle, &instance);
+	if (result == CUDA_SUCCESS) {
+		pthread_mutex_lock(&instance->lock);
+		result = set_step(instance, node, &copy);
+		pthread_mutex_unlock(&instance->lock);
+		instance_put(instance);
+	}
+	params_free(&copy);
 	return result;
 }
 

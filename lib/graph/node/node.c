@@ -282,7 +282,7 @@ CUresult node_set(CUgraphNode handle, const CUgraphNodeParams *params)
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
 	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-		result = kernel_node_keep(&copy, &checked, &node->params);
+		result = kernel_node_keep(&copy, &node->params);
 	if (result == CUDA_SUCCESS) {
 		CUgraphNodeParams before = node->params;
 
