@@ -9,6 +9,7 @@ TEST_F(stream, children)
 {
 	CUgraph inner = graph_new(), outer = graph_new(), got = NULL, other;
 	CUgraphNode child, set = add_words(inner, NULL, AT(0), 3), last;
+	CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_GRAPH };
 	CUgraphExec instance;
 
 	add_copy(inner, set, AT(8), AT(0));
@@ -35,9 +36,21 @@ TEST_F(stream, children)
 	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
 		  cuGraphExecChildGraphNodeSetParams(instance, child, other));
 	EXPECT_REASON(cuGraphExecChildGraphNodeSetParams(instance, last, other), "not a child");
+	EXPECT_REASON(cuGraphExecChildGraphNodeSetParams(instance, NULL, other), "NULL node");
 	launch_and_wait(instance, self->first);
 	EXPECT_EQ(6, self->at[16]);
 	EXPECT_EQ(0, self->at[100]);
+
+	/* the call for nodes of any type does the same */
+	params.graph.graph = other;
+	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+		  cuGraphExecNodeSetParams(instance, child, &params));
+	EXPECT_REASON(cuGraphExecNodeSetParams(instance, last, &params), "not a child");
+	EXPECT_REASON(cuGraphExecNodeSetParams(instance, NULL, &params), "NULL node");
+	params.graph.graph = got;
+	EXPECT_OK(cuGraphExecNodeSetParams(instance, child, &params));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(3, self->at[16]);
 
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphDestroy(outer));

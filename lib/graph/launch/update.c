@@ -62,37 +62,6 @@ static CUresult set_step(struct instance *instance, CUgraphNode node, CUgraphNod
 	return result;
 }
 
-CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, const CUgraphNodeParams *params)
-{
-	CUgraphNodeParams checked, copy;
-	struct instance *instance;
-	CUresult result;
-
-	if (!params)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
-	checked = *params;
-	result = params_check(&checked);
-	if (result == CUDA_SUCCESS)
-		result = params_copy(&copy, &checked);
-	if (result != CUDA_SUCCESS)
-		return result;
-	result = instance_get(handle, &instance);
-	if (result == CUDA_SUCCESS) {
-		pthread_mutex_lock(&instance->lock);
-		result = set_step(instance, node, &copy);
-		pthread_mutex_unlock(&instance->lock);
-		instance_put(instance);
-	}
-	params_free(&copy);
-	return result;
-}
-
-CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode node,
-				  CUgraphNodeParams *params)
-{
-	return WHOLE_CALL(instance_set_node(instance, node, params), instance, node, params);
-}
-
 /* @change: the new state, or NULL; @enabled: output, or NULL */
 static CUresult instance_enable(CUgraphExec handle, CUgraphNode node, const unsigned int *change,
 				unsigned int *enabled)
@@ -435,13 +404,50 @@ EXPORTED CUresult cuGraphExecUpdate(CUgraphExec instance, CUgraph graph,
 			  instance, graph, error_node, result);
 }
 
+static CUresult set_child(CUgraphExec instance, CUgraphNode node, CUgraph graph)
+{
+	struct difference difference = {};
+
+	return node ? instance_update(instance, node, graph, &difference) :
+		      fail(CUDA_ERROR_INVALID_VALUE, "NULL node");
+}
+
 DEFINE_WHOLE_CALL(cuGraphExecChildGraphNodeSetParams, (CUgraphExec instance, CUgraphNode node,
 						       CUgraph graph),
 		  instance, node, graph)
 {
-	struct difference difference = {};
+	return set_child(instance, node, graph);
+}
 
-	if (!node)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL node");
-	return instance_update(instance, node, graph, &difference);
+CUresult instance_set_node(CUgraphExec handle, CUgraphNode node, const CUgraphNodeParams *params)
+{
+	CUgraphNodeParams checked, copy;
+	struct instance *instance;
+	CUresult result;
+
+	if (!params)
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL pointer");
+	checked = *params;
+	result = params_check(&checked);
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		return set_child(handle, node, params->graph.graph);
+	if (result == CUDA_SUCCESS)
+		result = params_copy(&copy, &checked);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = instance_get(handle, &instance);
+	if (result == CUDA_SUCCESS) {
+		pthread_mutex_lock(&instance->lock);
+		result = set_step(instance, node, &copy);
+		pthread_mutex_unlock(&instance->lock);
+		instance_put(instance);
+	}
+	params_free(&copy);
+	return result;
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec instance, CUgraphNode node,
+				  CUgraphNodeParams *params)
+{
+	return WHOLE_CALL(instance_set_node(instance, node, params), instance, node, params);
 }
