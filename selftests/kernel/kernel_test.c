@@ -790,6 +790,41 @@ TEST_F(kernel, parameters_of_a_node_stay_in_their_place)
 	ASSERT_OK(cuGraphExecDestroy(of_clone));
 }
 
+/* A node of an instance keeps the context of its function; one of a graph may get another. */
+TEST_F(kernel, an_instance_s_kernels_keep_their_context)
+{
+	uint32_t value = 3;
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
+	};
+	CUgraphExecUpdateResultInfo info;
+	CUgraphExec instance;
+	CUcontext context;
+	CUgraphNode node;
+	CUmodule module;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuModuleLoadData(&module, text));
+	ASSERT_OK(cuModuleGetFunction(&params.func, module, "fill"));
+	EXPECT_CU_REASON(CUDA_ERROR_INVALID_VALUE,
+			 cuGraphExecKernelNodeSetParams(instance, node, &params),
+			 "the function's context cannot change");
+	ASSERT_OK(cuGraphKernelNodeSetParams(node, &params));
+	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+		  cuGraphExecUpdate(instance, graph, &info));
+	EXPECT_EQ((int)CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, (int)info.result);
+	EXPECT_EQ(node, info.errorNode);
+	ASSERT_OK(cuGraphExecDestroy(instance));
+	ASSERT_OK(cuGraphDestroy(graph));
+}
+
 /* Attributes that a launch would refuse are refused for a node, too, and change nothing. */
 TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 {

@@ -16,6 +16,7 @@ TEST_F(condition, of_another_context)
 	CUgraphConditionalHandle handle;
 	CUgraphNodeParams params;
 	CUcontext context;
+	CUfunction other;
 	CUmodule module;
 	CUgraphNode node;
 	CUgraph *bodies;
@@ -33,8 +34,11 @@ TEST_F(condition, of_another_context)
 	kernel.kernelParams = (void *[]) { &handle, &self->at };
 	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
 		  cuGraphAddKernelNode(&node, bodies[0], NULL, 0, &kernel));
+	other = kernel.func;
 	kernel.func = self->set;
 	ASSERT_OK(cuGraphAddKernelNode(&node, bodies[0], NULL, 0, &kernel));
+	kernel.func = other;
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuGraphKernelNodeSetParams(node, &kernel));
 }
 
 /* A capture to a node's graph fails with the capture that made the graph around it. */

@@ -154,6 +154,8 @@ static struct difference compare_steps(const struct step *step, const struct ste
 
 	if (params_may_replace(&step->params, &new->params))
 		return (struct difference) {
+			step->params.type == CU_GRAPH_NODE_TYPE_KERNEL ?
+			CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE :
 			CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->node };
 	for (uint32_t i = 0; i < bodies_count(&step->params) &&
 	     difference.result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
@@ -339,6 +341,8 @@ static const char *why(CUgraphExecUpdateResult result)
 		return "the graphs differ in their nodes or edges";
 	case CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED:
 		return "a node is of another type";
+	case CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE:
+		return "a kernel is of another context";
 	default:
 		return "a node has parameters that cannot change";
 	}

@@ -281,6 +281,8 @@ CUresult node_set(CUgraphNode handle, const CUgraphNodeParams *params)
 	else if (result == CUDA_SUCCESS && !node_can_be_set(params->type))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
+	if (result == CUDA_SUCCESS)
+		result = condition_allows(node->graph, &(struct node) { .params = copy });
 	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_KERNEL)
 		result = kernel_node_keep(&copy, &node->params);
 	if (result == CUDA_SUCCESS) {

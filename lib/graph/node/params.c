@@ -280,6 +280,9 @@ CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParam
 	switch (now->type) {
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 		return may_replace_copy(&now->memcpy, &new->memcpy);
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return now->kernel.ctx == new->kernel.ctx ? CUDA_SUCCESS :
+			changes("the function's context");
 	case CU_GRAPH_NODE_TYPE_MEMSET:
 		if (now->memset.ctx != new->memset.ctx)
 			return changes("the context");
