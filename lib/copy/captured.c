@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 /* Copies and fills in streams that are captured: nodes of graphs. */
+#include "alloc/alloc.h"
 #include "copy.h"
 
 /*
- * Return: the memory type of a side of a captured copy: one of the two that a copy can name, or
- * unified.
+ * Return: the memory type of a side of a captured copy. If only the other side has a flag, the call
+ * has named this one HOST, as all calls with HtoD or DtoH do, or UNIFIED: the address tells.
  */
-static CUmemorytype type_of(uint32_t flags, uint32_t own, uint32_t other)
+static CUmemorytype type_of(uint32_t flags, uint32_t own, uint32_t other, uint64_t at)
 {
-	return flags & own ? CU_MEMORYTYPE_DEVICE :
-	       flags & other ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
+	struct memcast_address_info info = { .address = at };
+
+	if (flags & own)
+		return CU_MEMORYTYPE_DEVICE;
+	return flags & other && memory_ask(&info) < MEMORY_MANAGED ? CU_MEMORYTYPE_HOST :
+								     CU_MEMORYTYPE_UNIFIED;
 }
 
 CUresult capture_copy(struct stream *stream, const struct layers *layers)
@@ -22,13 +27,13 @@ CUresult capture_copy(struct stream *stream, const struct layers *layers)
 		.memcpy.copyCtx = stream->set->context,
 		.memcpy.copyParams = {
 			.dstMemoryType = type_of(copy->flags, MEMCAST_COPY_TO_DEVICE,
-						 MEMCAST_COPY_FROM_DEVICE),
+						 MEMCAST_COPY_FROM_DEVICE, copy->to),
 			.dstHost = (void *)(uintptr_t)copy->to,
 			.dstDevice = copy->to,
 			.dstPitch = to_pitch,
 			.dstHeight = layers->count > 1 ? layers->to_pitch / to_pitch : copy->rows,
 			.srcMemoryType = type_of(copy->flags, MEMCAST_COPY_FROM_DEVICE,
-						 MEMCAST_COPY_TO_DEVICE),
+						 MEMCAST_COPY_TO_DEVICE, copy->from),
 			.srcHost = (void *)(uintptr_t)copy->from,
 			.srcDevice = copy->from,
 			.srcPitch = from_pitch,

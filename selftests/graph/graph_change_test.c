@@ -386,6 +386,36 @@ TEST_F(stream, memory_types_of_addresses)
 	EXPECT_OK(cuGraphExecDestroy(instance));
 }
 
+/* So does one that names the type of one side only, unless that leaves no other type. */
+TEST_F(stream, memory_types_of_one_side)
+{
+	CUDA_MEMCPY2D copy = { .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = AT(8),
+			       .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = AT(0),
+			       .WidthInBytes = 16, .Height = 1 };
+	CUDA_MEMCPY3D params = bytes_from(AT(8), AT(0), 16);
+	static uint32_t host[4];
+	CUgraphExec instance;
+	CUgraphNode nodes[2];
+	size_t count = 2;
+	CUgraph graph;
+
+	ASSERT_OK(cuStreamBeginCapture(self->first, CU_STREAM_CAPTURE_MODE_RELAXED));
+	ASSERT_OK(cuMemcpy2DAsync(&copy, self->first));
+	ASSERT_OK(cuMemcpyHtoDAsync(AT(8), host, 16, self->first));
+	ASSERT_OK(cuStreamEndCapture(self->first, &graph));
+	ASSERT_OK(cuGraphGetNodes(graph, nodes, &count));
+	ASSERT_EQ(2, count);
+	instance = instance_of(graph);
+	EXPECT_OK(cuGraphExecMemcpyNodeSetParams(instance, nodes[0], &params, NULL));
+	EXPECT_REASON(cuGraphExecMemcpyNodeSetParams(instance, nodes[1], &params, NULL),
+		      "a memory type cannot change");
+	ASSERT_OK(cuGraphMemcpyNodeGetParams(nodes[0], &params));
+	EXPECT_EQ((int)CU_MEMORYTYPE_UNIFIED, (int)params.srcMemoryType);
+	ASSERT_OK(cuGraphMemcpyNodeGetParams(nodes[1], &params));
+	EXPECT_EQ((int)CU_MEMORYTYPE_HOST, (int)params.srcMemoryType);
+	EXPECT_OK(cuGraphExecDestroy(instance));
+}
+
 /* Graphs, their clones and the instances of each are destroyed in any order. */
 TEST_F(stream, clones_outlive_and_are_outlived)
 {
