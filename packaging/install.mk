@@ -18,7 +18,7 @@ ZSHDIR		?= $(DATADIR)/zsh/site-functions
 
 ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
 $(foreach name,DESTDIR PREFIX LIBDIR INCLUDEDIR APIDIR NVMLDIR PKGCONFIGDIR LIBEXECDIR MANDIR \
-	DATADIR CLANGDIR BASHDIR ZSHDIR,$(if $(word 2,$($(name))),\
+	DATADIR CLANGDIR BASHDIR ZSHDIR,$(if $(word 2,x$($(name))x),\
 	$(error $(name) is '$($(name))': a folder without blanks in its name, please)))
 # the recipes change folders
 override DESTDIR := $(abspath $(DESTDIR))

@@ -28,7 +28,8 @@ build_example() {
 
 plan install 9
 # shellcheck disable=SC2086	# words of a command
-(umask 077; env -u MAKEFLAGS -u MAKELEVEL make install $where) >"$temp/said" 2>&1
+env -u MAKEFLAGS -u MAKELEVEL make install $where >"$temp/said" 2>&1 && rm -r "$root" &&
+	(umask 077; env -u MAKEFLAGS -u MAKELEVEL make install $where) >"$temp/said" 2>&1
 result install $?
 find "$root" ! -type l ! -perm -444 >"$temp/said"
 [ ! -s "$temp/said" ]
@@ -65,7 +66,7 @@ env -u MAKEFLAGS -u MAKELEVEL make uninstall $where >"$temp/said" 2>&1 &&
 	find "$root" ! -type d >>"$temp/said" && [ "$(find "$root" ! -type d -printf '%f ')" = 'other other ' ]
 result uninstall $?
 
-for words in 'DESTDIR=/a b' 'PREFIX=/usr/local /b' 'LIBDIR=/a b' 'LIBEXECDIR=/a /b'; do
+for words in 'DESTDIR=/a b' 'PREFIX=/usr/local /b' 'LIBDIR=/a b' 'LIBEXECDIR=/a /b' 'DATADIR=/a '; do
 	env -u MAKEFLAGS -u MAKELEVEL make -n install "$words" KERNEL=none 2>&1 >/dev/null |
 		grep -q 'without blanks' || echo "$words is taken"
 done >"$temp/said"

@@ -38,8 +38,12 @@ def find_kernel(machine):
     if status and not os.path.isfile(machine.vmlinuz):
         die(f"no kernel '{machine.kernel}': give a series such as 6.12, or backports, generic,"
             " debug, kcsan, 6.12-arm64-64k, an image or a build folder")
-    if "\nCONFIG_CC_IS_CLANG=y" in read((machine.kdir or machine.kernel) + "/.config", ""):
+    config = read((machine.kdir or machine.kernel) + "/.config", "")
+    if "\nCONFIG_CC_IS_CLANG=y" in config:
         place.environ["LLVM"] = place.given.get("LLVM") or "1"
+    prefix = place.given.get("CROSS_COMPILE", "")
+    if prefix and f'CONFIG_CC_VERSION_TEXT="{os.path.basename(prefix)}gcc' in config:
+        place.environ["CROSS_COMPILE"] = prefix  # the compiler of this kernel
     machine.module = f"{place.build}/kmod-{machine.release}/memcast.ko"
 
 def ensure_built(machine):

@@ -20,16 +20,19 @@ def is_readable(file):
     """Is this a file that this user may read?"""
     return os.path.isfile(file) and os.access(file, os.R_OK)
 
-def is_hidden(options, file):
+def is_hidden(machine, file):
     """Does the machine have a file system of its own where this file is, and no folder of --rw?"""
+    options, named = machine.options, machine.place.absolute(file)
     own = (*OWN, *["/run/"] * bool(options.host))
     shared = tuple(os.path.realpath(folder) + "/" for folder in options.rw)
+    # Without --host links are not followed there: what is packed has the name that was given.
     return any(path.startswith(own) and not path.startswith(shared)
-               for path in (os.path.abspath(file), os.path.realpath(file)))
+               for path in (named, os.path.realpath(file) if options.host else named))
 
-def files_of(options):
+def files_of(machine):
     """Return: those words of the command that are files of this computer"""
-    return [word for word in options.command if is_readable(word) and not is_hidden(options, word)]
+    return [word for word in machine.options.command
+            if is_readable(word) and not is_hidden(machine, word)]
 
 def has_loader(file):
     """Does a program name a loader for its libraries, as programs that are not static do?"""
@@ -154,13 +157,15 @@ class Pack:
 
     def named(self, file):
         """Packs a file with what it needs. A link is a link there, as $ORIGIN is about the file."""
-        if not os.path.islink(file) or not os.path.isabs(file):
+        target = file
+        if os.path.islink(file) and os.path.isabs(file):
+            target = os.path.join(os.path.dirname(file), os.readlink(file))
+            # Folders are no links there, so what is above one may be another folder.
+            target = os.path.realpath(target) if ".." in target.split("/") else target
+        if target == file or target.startswith(OWN):
             self.file(file)
             self.needs(file)
             return
-        target = os.path.join(os.path.dirname(file), os.readlink(file))
-        # Folders are no links there, so what is above one may be another folder.
-        target = os.path.realpath(target) if ".." in target.split("/") else target
         self.named(target)
         self.put(file, S_IFLNK | 0o777, os.fsencode(target))
 
@@ -215,7 +220,7 @@ class Pack:
         """Packs the program, files among its arguments, files of --add, and memcast's libraries"""
         place, options = self.place, self.machine.options
         find_command(self.machine)
-        for word in files_of(options):
+        for word in files_of(self.machine):
             self.named(place.absolute(word))
         for word in options.add:
             source, _, dest = word.partition(":")
@@ -223,7 +228,7 @@ class Pack:
                 die(f"--add: there is no {source}")
             dest = place.absolute(dest or source)
             if (dest + "/").startswith(OWN):
-                die(f"--add: the machine has a file system of its own where {dest} would be")
+                die(f"the machine has a file system of its own where {dest} would be")
             self.file(source, dest)
             for file in place.output("find", "-L", source, "-type", "f", "(", "-perm", "/111", "-o",
                                      "-name", "*.so*", ")", "-print0").split("\0")[:-1]:
@@ -235,7 +240,7 @@ class Pack:
         # Programs load these with dlopen(), which ldd does not see. Device code is in a section of
         # programs of nvcc, and PTX names its target.
         has_code = any(contains(word, b".nv_fatbin") or contains(word, b".target sm_")
-                       for word in files_of(options))
+                       for word in files_of(self.machine))
         for name in ["libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1", "libmemcast.so.0",
                      "memcast-trap.so", *["memcast-ptx.so"] * has_code]:
             self.file(f"{place.libraries}/{name}")
@@ -308,7 +313,7 @@ def find_command(machine):
         if not program:
             die(f"no program '{name}' on this machine")
         command[0] = place.absolute(program)
-        if is_hidden(machine.options, command[0]):
+        if is_hidden(machine, command[0]):
             die(f"{command[0]} is where the machine has a file system of its own; copy it to"
                 " another folder")
         if not is_readable(command[0]):
@@ -318,7 +323,7 @@ def find_command(machine):
         if head[:4] == b"\x7fELF" and head[18:] != b"\xb7\0":
             die(f"{command[0]} is not for {arch}: make ARCH={arch} builds memcast's programs into"
                 f" build/{arch}")
-    for word in files_of(machine.options):
+    for word in files_of(machine):
         name = os.path.basename(word)
         if ".so" not in name and contains(word, b"cuGetExportTable", b"cudaErrorCudartUnloading"):
             say(f"{name} has NVIDIA's static runtime, which does not work on memcast:"
@@ -346,7 +351,7 @@ def compile_ahead(machine):
     compiler, library = place.build + "/tools/memcast-ptx", place.libraries + "/memcast-ptx.so"
     is_off = "MEMCAST_PTX=0" in options.env or place.given.get("MEMCAST_PTX") == "0"
     files = []
-    for word in files_of(options):
+    for word in files_of(machine):
         if not options.icount and not is_off and os.access(compiler, os.X_OK) and \
            os.path.exists(library):
             files += [file for file in [word, *machine.pack.ldd(os.path.realpath(word))[0]]

@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 26
+plan start 27
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -49,14 +49,17 @@ if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; the
 	check program_that_the_machine_hides told "$other/program is where the machine has a file system"
 	run --no-module --rw "$other" -- "$other/program"
 	check program_in_a_folder_of_rw reaches_qemu
+	ln -s "$other" "$temp/link"
+	run --no-module -- "$temp/link/program"
+	check program_below_a_link reaches_qemu
 else
 	for name in folder_for_files_is_on_another_disk program_that_the_machine_hides \
-			program_in_a_folder_of_rw; do
+			program_in_a_folder_of_rw program_below_a_link; do
 		skip $name 'no /dev/shm on a disk of its own'
 	done
 fi
 run --no-module --add /bin/true:/dev/shm/true -- true
-check file_that_the_machine_hides told '--add: the machine has .* where /dev/shm/true would be'
+check file_that_the_machine_hides told 'the machine has .* where /dev/shm/true would be'
 run --no-module -- cat /proc/self/mem
 check argument_that_the_machine_has_its_own_of reaches_qemu
 run --no-module --env npm_config_//a.b:key=1 -- true
