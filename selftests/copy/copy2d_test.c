@@ -364,8 +364,9 @@ TEST_F(rows, a_window_reaches_every_replica)
 	}
 	copy.dstDevice = ADDRESS(mapped(team, CHUNK, 0));
 	ASSERT_OK(cuMemcpy2D(&copy));
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(0, differences(plain[i], 99, 40, 6)) TH_LOG("replica %d", i);
+	}
 }
 
 TEST_HARNESS_MAIN

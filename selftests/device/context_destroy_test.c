@@ -204,9 +204,10 @@ TEST_F(context, destroyed_while_current_elsewhere)
 	ASSERT_EQ(0, pthread_join(id, NULL));
 	EXPECT_OK(thread.set);
 	EXPECT_EQ(thread.context, thread.seen);
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < 8; i++) {
 		EXPECT_CU(CUDA_ERROR_CONTEXT_IS_DESTROYED, thread.results[i])
 			TH_LOG("call %d", i);
+	}
 	EXPECT_OK(thread.loaded);
 	EXPECT_OK(cuLibraryUnload(thread.library));
 	EXPECT_OK(thread.pop);

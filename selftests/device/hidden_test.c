@@ -173,9 +173,10 @@ TEST_F(hidden, hidden_numbers_are_no_devices)
 		none = questions[i].ask();
 		EXPECT_NE(CUDA_SUCCESS, none)
 			TH_LOG("%s", questions[i].name);
-		for (asked = 2; asked < DEVICES; asked++)
+		for (asked = 2; asked < DEVICES; asked++) {
 			EXPECT_EQ(none, questions[i].ask())
 				TH_LOG("%s of device %d", questions[i].name, asked);
+		}
 	}
 }
 

@@ -38,9 +38,10 @@ TEST_F(surface, every_symbol_loads)
 	unsigned int i;
 
 	EXPECT_EQ(SYMBOLS, ARRAY_SIZE(lines));
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
 		EXPECT_NE(NULL, symbol(&lines[i]))
 			TH_LOG("%s", lines[i].symbol);
+	}
 }
 
 static CUresult call(const struct line *line)
@@ -52,10 +53,11 @@ TEST_F(surface, not_supported)
 {
 	unsigned int i, count = 0;
 
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
 		if (lines[i].unsupported)
 			EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, call(&lines[i]))
 				TH_LOG("%s", lines[i].symbol);
+	}
 	ASSERT_OK(cuInit(0));
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
 		if (!lines[i].unsupported)

@@ -102,8 +102,9 @@ TEST_F(stream, replicas_are_as_without_a_capture)
 	ASSERT_OK(cuStreamBeginCapture(self->first, GLOBAL));
 	ASSERT_OK(work_on(ADDRESS(window), AT(2048), self->first));
 	end_and_run(self->first, 3);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		EXPECT_EQ(0, memcmp(plain, (void *)replicas[i], 8192)) TH_LOG("replica %d", i);
+	}
 	free(plain);
 }
 

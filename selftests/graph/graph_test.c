@@ -73,10 +73,12 @@ TEST_F(stream, edges_are_kept)
 		memset(dag_at, 0, sizeof(dag_at));
 		launch_and_wait(instance, self->first);
 		EXPECT_EQ(DAG_NODES, dag_time);
-		for (i = 0; i < DAG_NODES; i++)
-			for (k = 0; k < DAG_NODES; k++)
+		for (i = 0; i < DAG_NODES; i++) {
+			for (k = 0; k < DAG_NODES; k++) {
 				if (edge[i][k])
 					EXPECT_LT(dag_at[i], dag_at[k]) TH_LOG("%u to %u", i, k);
+			}
+		}
 		ASSERT_OK(cuGraphExecDestroy(instance));
 		ASSERT_OK(cuGraphDestroy(graph));
 	}
@@ -235,8 +237,9 @@ TEST_F(stream, replicas_are_as_without_a_graph)
 	instance = instance_of(graph);
 	for (k = 0; k < 3; k++)
 		launch_and_wait(instance, self->first);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(0, memcmp(plain, (void *)replicas[i], 4096)) TH_LOG("replica %d", i);
+	}
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphDestroy(graph));
 	free(plain);

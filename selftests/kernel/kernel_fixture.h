@@ -95,9 +95,10 @@ TEST_HELPER void expect_end(struct __test_metadata *_metadata, FIXTURE_DATA(kern
 	EXPECT_CU(result, cuCtxSynchronize());
 	EXPECT_CU(result, cuMemAlloc(&more, 4096));
 	ASSERT_OK(cuLogsDumpToMemory(NULL, log, &size, 0));
-	for (; *names; names++)
+	for (; *names; names++) {
 		EXPECT_NE(NULL, strstr(log, *names))
 			TH_LOG("no '%s' in: %s", *names, log);
+	}
 }
 
 #endif /* KERNEL_FIXTURE_H */

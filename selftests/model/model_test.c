@@ -388,9 +388,10 @@ TEST_F(model, sequences)
 		s->steps = 0;
 		memset(s->model.old_handle, 0, sizeof(s->model.old_handle));
 		same = sequence(s);
-		for (i = 0; same && i < ARRAY_SIZE(left); i++)
+		for (i = 0; same && i < ARRAY_SIZE(left); i++) {
 			EXPECT_EQ(0, stat_of(left[i])) TH_LOG("%s after sequence %u", left[i],
 							      s->sequence);
+		}
 		same &= !_metadata->exit_code;
 	}
 	EXPECT_TRUE(same);

@@ -341,8 +341,9 @@ TEST_F(fdinfo, places)
 		memset(used, 0, sizeof(used));
 		EXPECT_EQ(chunks, count_places(_metadata, look(_metadata, self), used, chunks));
 		EXPECT_EQ(NULL, strstr(self->text, " more "));
-		for (i = 0; i < chunks; i++)
+		for (i = 0; i < chunks; i++) {
 			EXPECT_EQ(1, used[i]) TH_LOG("chunk %u", i);
+		}
 		for (i = count; i--;)
 			ASSERT_OK(cuMemRelease(own[i]));
 	}

@@ -65,8 +65,9 @@ TEST_F(per_thread, threads_do_not_wait_for_each_other)
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, use_own, &other));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 6; i++) {
 		EXPECT_OK(other.results[i]) TH_LOG("call %d", i);
+	}
 	EXPECT_EQ(7, other.word);
 	EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
 	LET_GO();
@@ -352,8 +353,9 @@ TEST_F(per_thread, ends_after_its_contexts)
 	memset(results, 0x77, sizeof(results));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, outlive_contexts, results));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 6; i++) {
 		EXPECT_OK(results[i]) TH_LOG("call %d", i);
+	}
 }
 
 TEST_HARNESS_MAIN
