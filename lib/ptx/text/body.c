@@ -216,6 +216,8 @@ static CUresult instruction(struct reader *reader, struct place *place)
 		return ptx_wrong(reader, "no instruction is");
 	statement->name = reader->word;
 	statement->text = reader->word;
+	if (ptx_is(reader, "mapa") || ptx_is(reader, "getctarank"))
+		place->function->unit->clusters = true;
 	for (ptx_next(reader); reader->word.kind == WORD_DIRECTIVE; ptx_next(reader)) {
 		if (statement->modifiers_count == PTX_MODIFIERS_MOST)
 			return ptx_wrong(reader, "too many modifiers at");
