@@ -495,6 +495,11 @@ static void declared(void)
 		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 i; brx.idx i, t; A: B: C: ret; "
 		  "t: .branchtargets A, B, C; }\n", 0 },
+		{ ".visible .entry k() { .reg .b32 a<4>; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+		  "{a0, a1, a2, a3}, {a0, a1}, {}, {a0, a1, a2, a3}; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b64 d; mapa d, d, 0; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 r; .reg .b64 d; getctarank r, d; ret; }\n",
+		  INVALID_PTX },
 		{ ".visible .entry k() { }\n", 0 },
 		{ ".visible .entry k() { .shared .b32 s; f(); }\n.func f() { }\n", INVALID_PTX },
 		{ ".func f() { }\n.visible .entry k() { call f; }\n", 0 },

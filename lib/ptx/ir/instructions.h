@@ -47,7 +47,7 @@
 	O("fence", translate_fence, 0, 3, 0) \
 	O("fma", translate_fma, 4, 4, OPCODE_TYPED) \
 	O("fns", translate_fns, 4, 4, OPCODE_TYPED) \
-	O("getctarank", translate_getctarank, 2, 2, 0) \
+	O("getctarank", translate_getctarank, 2, 2, OPCODE_TYPED) \
 	O("griddepcontrol", translate_nothing, 0, 0, 0) \
 	O("isspacep", translate_isspacep, 2, 2, 0) \
 	O("istypep", NULL, 0, 16, OPCODE_NO_CHECK) \
@@ -59,7 +59,7 @@
 	O("mad", translate_mad, 4, 4, OPCODE_TYPED) \
 	O("mad24", translate_mad24, 4, 4, OPCODE_TYPED) \
 	O("madc", translate_madc, 4, 4, OPCODE_TYPED) \
-	O("mapa", translate_mapa, 3, 3, 0) \
+	O("mapa", translate_mapa, 3, 3, OPCODE_TYPED) \
 	O("match", translate_match, 3, 3, OPCODE_WAITS | OPCODE_TYPED) \
 	O("max", translate_max, 3, 4, OPCODE_TYPED) \
 	O("mbarrier", translate_mbarrier, 1, 4, 0) \
@@ -108,7 +108,7 @@
 	O("suq", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("sured", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("sust", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("szext", translate_szext, 3, 3, 0) \
+	O("szext", translate_szext, 3, 3, OPCODE_TYPED) \
 	O("tanh", translate_tanh, 2, 2, OPCODE_TYPED) \
 	O("tcgen05", NULL, 0, 16, OPCODE_NO_CHECK) \
 	O("tensormap", NULL, 0, 16, OPCODE_NO_CHECK) \

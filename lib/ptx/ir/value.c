@@ -146,11 +146,20 @@ static LLVMValueRef immediate(struct translator *t, const struct operand *operan
 	return constant(t, bits, value);
 }
 
+/* Return: bits of each of a list's elements, which have one size */
+static uint32_t part_bits(struct translator *t, const struct operand *operand, uint32_t bits)
+{
+	if (bits % operand->count == 0)
+		return bits / operand->count;
+	unsupported(t);
+	return 1;
+}
+
 /* {a, b}: the first element has the lowest bits. */
 static LLVMValueRef pack(struct translator *t, const struct operand *operand, uint32_t bits)
 {
-	uint32_t each = operand->count ? bits / operand->count : bits;
 	LLVMValueRef all = constant(t, bits, 0);
+	uint32_t each = part_bits(t, operand, bits);
 
 	for (uint32_t i = 0; i < operand->count; i++) {
 		enum type type = each == 8 ? TYPE_B8 : each == 16 ? TYPE_B16 :
@@ -219,7 +228,7 @@ void put(struct translator *t, const struct operand *operand, LLVMValueRef value
 	case OPERAND_VECTOR:
 		value = as_int(t, value);
 		bits = bits_of(value);
-		each = operand->count ? bits / operand->count : bits;
+		each = part_bits(t, operand, bits);
 		for (uint32_t i = 0; i < operand->count; i++) {
 			LLVMValueRef part = BUILD(LShr, value, constant(t, bits, i * each));
 

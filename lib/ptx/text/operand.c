@@ -42,6 +42,8 @@ static CUresult items(struct reader *reader, struct scope *scope, struct operand
 		if (result == CUDA_SUCCESS && !ptx_is(reader, end))
 			result = ptx_need(reader, ",");
 	}
+	if (result == CUDA_SUCCESS && !operand->count && *end == '}')
+		return ptx_wrong(reader, "an empty list is before");
 	if (result == CUDA_SUCCESS && operand->count) {
 		operand->items = arena_take(source_of(reader)->arena,
 					    operand->count * sizeof(*list));
