@@ -368,7 +368,10 @@ static void sparse(void)
 	told("sparse", !*why, why);
 }
 
-/* Shapes that PTX has for other types only: the kernel is not translated, and cannot run. */
+/*
+ * Shapes that PTX has for other types or devices only, and two predicates of one: the kernel is not
+ * translated, and cannot run.
+ */
 static void shapes(void)
 {
 	static const char *const lines[] = {
@@ -378,6 +381,14 @@ static void shapes(void)
 		"wmma.load.b.sync.aligned.col.m16n16k8.s8 %b0, [%p];",
 		"mma.sp.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%c0, %c1, %c2, %c3}, %a0, %b0, "
 		"{%c0, %c1, %c2, %c3}, %a1, 0;",
+		"mma.sync.aligned.m16n8k64.row.col.f64.f64.f64.f64 {%p, %p, %p, %p}, {%p, %p, %p, %p, %p, "
+		"%p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, "
+		"%p, %p, %p, %p, %p}, {%p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p, %p}, "
+		"{%p, %p, %p, %p};",
+		"mma.sync.aligned.m16n8k16.row.col.s32.s8.e4m3.s32 {%c0, %c1, %c2, %c3}, {%a0, %a1}, %b0, "
+		"{%c0, %c1, %c2, %c3};",
+		"stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%p], {%a0};",
+		"setp.eq.s32 {%q0, %q1}, %a0, %b0;",
 	};
 	char text[800], why[1300] = "";
 	const struct ptx_kernel *kernel;
@@ -386,7 +397,7 @@ static void shapes(void)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		snprintf(text, sizeof(text), HEAD ".visible .entry k() { .reg .b32 %%a<4>, %%b<4>, %%c<8>; "
-			 ".reg .b64 %%p;\n%s\nret; }\n", lines[i]);
+			 ".reg .b64 %%p; .reg .pred %%q<2>;\n%s\nret; }\n", lines[i]);
 		if (load(text, strlen(text), &code, &log)) {
 			snprintf(why, sizeof(why), "%s: %.200s", lines[i], log.text);
 			continue;

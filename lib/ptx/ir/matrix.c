@@ -104,12 +104,21 @@ static const struct operand *item(const struct operand *operand, uint32_t index)
 	return operand->kind == OPERAND_VECTOR ? &operand->items[index] : operand;
 }
 
-/* Do four lanes have whole registers of a row of A? Quads have another layout. */
-static bool whole_rows(struct matrix matrix)
+/* Has PTX the shape, for A's type? Of a row of A, lanes mostly bring 128 or 256 bits. */
+static bool has_shape(struct matrix matrix, bool wmma)
 {
-	uint32_t bits = matrix_bits(matrix.a), packed = bits > 32 ? 1 : 32 / bits;
+	uint32_t each = matrix_bits(matrix.a), bits = (matrix.k >> matrix.sparse) * each;
 
-	return matrix.quads || (matrix.k >> matrix.sparse) % (4 * packed) == 0;
+	if (matrix.m == 8 && matrix.n == 8)
+		return matrix.a == MATRIX_F64 ? bits == 256 :
+		       matrix.quads || (matrix.a > MATRIX_F64 && bits == 128);
+	if (wmma && matrix.a == MATRIX_TF32)
+		return matrix.m == 16 && matrix.n == 16 && matrix.k == 8;
+	if (wmma)
+		return matrix.m * matrix.n == 256 && matrix.k == 16 &&
+		       (each == 16 || matrix.a == MATRIX_S8 || matrix.a == MATRIX_U8);
+	return matrix.m == 16 && matrix.n == 8 &&
+	       (bits == 256 || (each == 64 ? bits == 512 || bits == 1024 : bits == 128));
 }
 
 /*
@@ -124,8 +133,7 @@ static bool fits(struct translator *t, const struct operand *operand, struct mat
 				matrix.c;
 
 	each = type == MATRIX_F64 ? 2 : 1;
-	if (whole_rows(matrix) && words && words <= MATRIX_WORDS &&
-	    count_of(operand) * each % words == 0)
+	if (words && count_of(operand) * each % words == 0)
 		return true;
 	unsupported(t);
 	return false;
@@ -185,19 +193,15 @@ static void how(struct translator *t, struct matrix *matrix)
 		unsupported(t);
 }
 
-/* The two kinds of products: floats in floats, others in numbers of their kind */
+/* Products of floats are floats; others are numbers of one kind. */
 static bool kinds_fit(struct matrix matrix)
 {
-	bool integers = matrix.a >= MATRIX_S8 && matrix.a <= MATRIX_B1;
-
-	if (matrix.a == MATRIX_F64 || matrix.b == MATRIX_F64)
-		return matrix.a == matrix.b && matrix.c == MATRIX_F64 && matrix.d == MATRIX_F64;
-	if (integers)
-		return matrix_bits(matrix.a) == matrix_bits(matrix.b) && matrix.c == MATRIX_S32 &&
-		       matrix.d == MATRIX_S32;
-	return matrix_bits(matrix.a) == matrix_bits(matrix.b) && matrix.a <= MATRIX_E5M2 &&
-	       matrix.b <= MATRIX_E5M2 && matrix.k <= TENSOR_K << matrix.sparse &&
-	       (matrix.c == MATRIX_F32 || matrix.c == MATRIX_F16) &&
+	if (matrix_bits(matrix.a) != matrix_bits(matrix.b) || matrix.a > MATRIX_B1)
+		return false;
+	if (matrix.a >= MATRIX_F64)
+		return matrix.b >= MATRIX_F64 && matrix.c == matrix.d &&
+		       matrix.c == (matrix.a == MATRIX_F64 ? MATRIX_F64 : MATRIX_S32);
+	return matrix.b < MATRIX_F64 && (matrix.c == MATRIX_F32 || matrix.c == MATRIX_F16) &&
 	       (matrix.d == MATRIX_F32 || matrix.d == MATRIX_F16);
 }
 
@@ -210,7 +214,7 @@ static bool sparse_fits(struct translator *t, struct matrix *matrix)
 	uint32_t lanes = matrix_metadata_lanes(*matrix);
 	const struct operand *last = operand(t, 5);
 
-	if (matrix->m != 16 || matrix->n != 8 || matrix->a == MATRIX_F64 ||
+	if (matrix->m != 16 || matrix->a == MATRIX_F64 ||
 	    matrix->a == MATRIX_B1 || (lanes != 1 && lanes != 2 && lanes != 4) ||
 	    last->kind != OPERAND_NUMBER || last->number.integer >= 4 / lanes)
 		return false;
@@ -241,7 +245,7 @@ void translate_mma(struct translator *t)
 	matrix.a_column = a;
 	matrix.b_column = b;
 	how(t, &matrix);
-	if (!kinds_fit(matrix) || (!matrix.quads && (a || !b)) ||
+	if (!kinds_fit(matrix) || !has_shape(matrix, false) || (!matrix.quads && (a || !b)) ||
 	    (matrix.sparse && !sparse_fits(t, &matrix))) {
 		unsupported(t);
 		return;
@@ -288,7 +292,8 @@ static void move_matrix(struct translator *t, bool load)
 	layouts(t, &column, &second);
 	matrix.a_column = matrix.b_column = column;
 	matrix.a = matrix.b = matrix.c = take_type(t, 0);
-	if (!shape_of(t, &matrix) || !fits(t, list, matrix, matrix.part)) {
+	if (!shape_of(t, &matrix) || !fits(t, list, matrix, matrix.part) ||
+	    (matrix.part != MATRIX_C && !has_shape(matrix, true))) {
 		unsupported(t);
 		return;
 	}
@@ -338,7 +343,7 @@ static void wmma_multiply(struct translator *t)
 		matrix.b = take_type(t, 2);
 	}
 	how(t, &matrix);
-	if (!kinds_fit(matrix)) {
+	if (!kinds_fit(matrix) || !has_shape(matrix, true)) {
 		unsupported(t);
 		return;
 	}

@@ -93,7 +93,7 @@
 	M(wait_prior, "wait_prior") M(bytes, "bytes") \
 	M(proxy__async, "proxy::async") M(cluster__all, "cluster::all") \
 	M(release__cta, "release::cta") M(spilled, "spilled") M(cta_group, "cta_group") \
-	M(valid, "valid")
+	M(valid, "valid") M(m16n8, "m16n8")
 
 enum modifier {
 	MOD_NONE,
