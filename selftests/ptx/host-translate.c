@@ -584,6 +584,56 @@ static void pairs(void)
 	told("pairs", !*why, why);
 }
 
+/* Devices of capability 10 add f16 and bf16 to f32, with the result of what cvt makes f32 of. */
+static void mixed(void)
+{
+	static const struct { const char *name, *type; } forms[] = {
+		{ "add", "f16" }, { "sub.rz", "bf16" }, { "add.sat", "bf16" }, { "fma.rm", "f16" },
+		{ "fma.rn.sat", "bf16" },
+	};
+	static const char *const bad[] = {
+		"add.f32.f32 f, f, f", "add.f64.f16 f, h, f", "add.ftz.f32.f16 f, h, f",
+		"add.f32.f16 f, f, f", "fma.rn.f32.f16 f, h, f, f",
+	};
+	const uint32_t in[] = { 0xc2483c55, 0x3e99999a };
+	char text[800], reason[256] = "", why[600] = "";
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		const char *type = forms[i].type;
+		const bool fma = *forms[i].name == 'f';
+		uint32_t out[2] = {};
+		uint64_t parameters[] = { (uintptr_t)in, (uintptr_t)out };
+
+		snprintf(text, sizeof(text), ".version 8.6\n.target sm_100\n.address_size 64\n"
+			 ".visible .entry k(.param .u64 pi, .param .u64 po) { .reg .b16 h<2>; .reg .f32 f<6>; "
+			 ".reg .b64 i, o; ld.param.u64 i, [pi]; ld.param.u64 o, [po]; "
+			 "ld.global.v2.b16 {h0, h1}, [i]; ld.global.f32 f0, [i+4]; cvt.f32.%s f1, h0; "
+			 "cvt.f32.%s f2, h1; %s.f32.%s f3, h0, %sf0; %s.f32 f4, f1, %sf0; "
+			 "st.global.f32 [o], f3; st.global.f32 [o+4], f4; ret; }\n", type, type,
+			 forms[i].name, type, fma ? "h1, " : "", forms[i].name, fma ? "f2, " : "");
+		if (load(text, strlen(text), &code, &log)) {
+			snprintf(why, sizeof(why), "%s: %.200s", forms[i].name, log.text);
+			continue;
+		}
+		if (run(code, "k", 1, parameters, reason, sizeof(reason)) || out[0] != out[1])
+			snprintf(why, sizeof(why), "%s: %08x, not %08x %s", forms[i].name, out[0], out[1],
+				 reason);
+		object->code_free(code);
+	}
+	for (size_t i = 0; i <= sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), ".version 8.6\n.target sm_%d\n.address_size 64\n"
+			 ".visible .entry k() { .reg .b16 h; .reg .f32 f; %s; ret; }\n",
+			 i < 5 ? 100 : 90, i < 5 ? bad[i] : "add.f32.f16 f, h, f");
+		if (load(text, strlen(text), &code, &log) == INVALID_PTX)
+			continue;
+		snprintf(why, sizeof(why), "%s is no error", i < 5 ? bad[i] : "sm_90");
+		object->code_free(code);
+	}
+	told("mixed", !*why, why);
+}
+
 /*
  * A launch makes clusters of the blocks, which the text does not ask for. Each of two blocks reads
  * what the other has in its shared memory, or asks whose its own is; they meet by a counter.
@@ -774,6 +824,7 @@ int main(int argc, char **argv)
 	calls_in_loops();
 	declared();
 	pairs();
+	mixed();
 	clusters_of_a_launch();
 	clusters_in_another_text();
 	rounding_of_the_program();

@@ -98,6 +98,8 @@ LLVMValueRef saturate(struct translator *t, LLVMValueRef value, enum type type)
 
 void float_operands(struct translator *t, struct operation *operation, uint32_t count)
 {
+	enum type narrow = type_at(t, 1);
+
 	operation->type = type_at(t, 0);
 	operation->mode = rounding(t);
 	operation->ftz = has(t, MOD_ftz);
@@ -106,7 +108,10 @@ void float_operands(struct translator *t, struct operation *operation, uint32_t 
 	operation->divides = false;
 	operation->twice = NULL;
 	for (uint32_t i = 0; i < count; i++) {
-		operation->values[i] = get_float(t, operand(t, 1 + i), operation->type);
+		/* of add.f32.f16 all but the last */
+		operation->values[i] = i + 1 < count && narrow ?
+			widen(t, get(t, operand(t, 1 + i), narrow), narrow) :
+			get_float(t, operand(t, 1 + i), operation->type);
 		if (operation->ftz)
 			operation->values[i] = flush(t, operation->values[i], operation->type);
 	}

@@ -84,19 +84,20 @@ static bool fits(const struct operand *operand, enum type type)
 						  KIND_BITS) || is_float(own) == is_float(type);
 }
 
-/* Instructions all of whose operands have the one type */
+/* Instructions all of whose operands have the one type, or of add.f32.f16 all but the last */
 static CUresult check_uniform(struct form *form)
 {
 	const struct statement *at = form->at;
 
 	if (!NAMED(form, "add", "sub", "mul", "mad", "fma", "min", "max", "div", "rem", "and", "or",
 		   "xor", "not", "neg", "abs", "addc", "subc") ||
-	    has_modifier(form, MOD_wide) || form->types_count != 1)
+	    has_modifier(form, MOD_wide))
 		return CUDA_SUCCESS;
 	if (at->operands[0].kind != OPERAND_REGISTER && at->operands[0].kind != OPERAND_SINK)
 		return bad(form, "no register gets the result of");
 	for (uint32_t i = 0; i < at->operands_count; i++)
-		if (!fits(&at->operands[i], form->types[0]))
+		if (!fits(&at->operands[i],
+			  form->types[i && i + 1 < at->operands_count ? form->types_count - 1 : 0]))
 			return bad(form, "wrong is the type of an operand of");
 	return CUDA_SUCCESS;
 }
@@ -336,6 +337,10 @@ static CUresult check_target(struct form *form)
 		return bad(form, ".sync is missing:");
 	if (NAMED(form, "elect") && form->unit->version < 80)
 		return bad(form, "this version of PTX has no");
+	if (form->types_count > 1 && NAMED(form, "add", "sub", "fma") &&
+	    (target < 100 || form->types[0] != TYPE_F32 || has_modifier(form, MOD_ftz) ||
+	     (form->types[1] != TYPE_F16 && form->types[1] != TYPE_BF16)))
+		return bad(form, "this target has no");
 	if (target < 90 && NAMED(form, "barrier") && has_modifier(form, MOD_cluster))
 		return bad(form, "this target has no");
 	for (uint32_t i = 0; i < form->types_count; i++) {
