@@ -37,6 +37,19 @@ void *arena_take(struct arena *arena, size_t bytes)
 	return piece->bytes + piece->used - bytes;
 }
 
+/* Return: a list of @count items, of @each bytes, as it is or in more memory, with room for one more */
+void *arena_more(struct arena *arena, void *list, uint32_t count, size_t each)
+{
+	void *more;
+
+	if (count && (count < 8 || count & (count - 1)))	/* room for 8, 16, 32, … */
+		return list;
+	more = arena_take(arena, (count ? 2 * count : 8) * each);
+	if (more && count)
+		memcpy(more, list, count * each);
+	return more;
+}
+
 char *arena_text(struct arena *arena, const char *text, size_t length)
 {
 	char *copy = arena_take(arena, length + 1);

@@ -34,17 +34,9 @@ static struct statement *add_statement(struct reader *reader, struct place *plac
 
 static CUresult add_memory(struct body *body, struct symbol *symbol)
 {
-	if (body->memory_count == body->memory_room) {
-		uint32_t room = body->memory_room ? 2 * body->memory_room : 16;
-		struct symbol **more = arena_take(&body->arena, room * sizeof(struct symbol *));
-
-		if (!more)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		if (body->memory_count)
-			memcpy(more, body->memory, body->memory_count * sizeof(*more));
-		body->memory = more;
-		body->memory_room = room;
-	}
+	body->memory = arena_more(&body->arena, body->memory, body->memory_count, sizeof(symbol));
+	if (!body->memory)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	body->memory[body->memory_count++] = symbol;
 	return CUDA_SUCCESS;
 }
@@ -113,7 +105,6 @@ static CUresult directive(struct reader *reader, struct place *place)
 static CUresult targets(struct reader *reader, struct place *place, struct symbol *symbol)
 {
 	struct targets *targets = arena_take(&place->body->arena, sizeof(*targets));
-	uint32_t room = 0;
 
 	if (!targets)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -124,17 +115,10 @@ static CUresult targets(struct reader *reader, struct place *place, struct symbo
 		ptx_next(reader);
 		if (reader->word.kind != WORD_NAME)
 			return ptx_wrong(reader, "no target is");
-		if (targets->count == room) {
-			struct word *more;
-
-			room = room ? 2 * room : 8;
-			more = arena_take(&place->body->arena, room * sizeof(*more));
-			if (!more)
-				return CUDA_ERROR_OUT_OF_MEMORY;
-			if (targets->count)
-				memcpy(more, targets->names, targets->count * sizeof(*more));
-			targets->names = more;
-		}
+		targets->names = arena_more(&place->body->arena, targets->names, targets->count,
+					    sizeof(*targets->names));
+		if (!targets->names)
+			return CUDA_ERROR_OUT_OF_MEMORY;
 		targets->names[targets->count++] = reader->word;
 		ptx_next(reader);
 	} while (ptx_is(reader, ","));

@@ -21,18 +21,9 @@ static CUresult add_parameter(struct reader *reader, struct scope *scope,
 	symbol->parameter = true;
 	symbol->offset = offset;
 	parameters->bytes = offset + symbol->bytes;
-	/* room for 8, 16, 32, … */
-	if (!(parameters->count & (parameters->count - 1)) &&
-	    (!parameters->count || parameters->count >= 8)) {
-		uint32_t room = parameters->count ? 2 * parameters->count : 8;
-		struct symbol **more = arena_take(scope->arena, room * sizeof(struct symbol *));
-
-		if (!more)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		if (parameters->count)
-			memcpy(more, parameters->at, parameters->count * sizeof(*more));
-		parameters->at = more;
-	}
+	parameters->at = arena_more(scope->arena, parameters->at, parameters->count, sizeof(symbol));
+	if (!parameters->at)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	parameters->at[parameters->count++] = symbol;
 	return CUDA_SUCCESS;
 }

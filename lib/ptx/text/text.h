@@ -30,6 +30,7 @@ struct arena {
 };
 
 void *arena_take(struct arena *arena, size_t bytes);
+void *arena_more(struct arena *arena, void *list, uint32_t count, size_t each);
 char *arena_text(struct arena *arena, const char *text, size_t length);
 void arena_free(struct arena *arena);
 
@@ -234,7 +235,7 @@ struct unit {
 	struct scope *scope;
 	struct function *functions, **functions_last;
 	struct symbol **variables;
-	uint32_t variables_count, variables_room;
+	uint32_t variables_count;
 	int version, target;
 	uint32_t number;		/* of the text, in its image */
 	bool own_features;		/* its target is sm_90a or sm_100f */
@@ -333,7 +334,7 @@ struct body {
 	struct arena arena;
 	struct statement *first, **last;
 	struct symbol **memory;		/* .local, .shared and .param variables */
-	uint32_t memory_count, memory_room;
+	uint32_t memory_count;
 	uint32_t count;
 	struct scope *scope;
 };

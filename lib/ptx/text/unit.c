@@ -41,17 +41,10 @@ static CUresult head(struct reader *reader, struct unit *unit)
 
 static CUresult add_variable(struct unit *unit, struct symbol *symbol)
 {
-	if (unit->variables_count == unit->variables_room) {
-		uint32_t room = unit->variables_room ? 2 * unit->variables_room : 32;
-		struct symbol **more = arena_take(&unit->arena, room * sizeof(struct symbol *));
-
-		if (!more)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		if (unit->variables_count)
-			memcpy(more, unit->variables, unit->variables_count * sizeof(*more));
-		unit->variables = more;
-		unit->variables_room = room;
-	}
+	unit->variables = arena_more(&unit->arena, unit->variables, unit->variables_count,
+				     sizeof(symbol));
+	if (!unit->variables)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	unit->variables[unit->variables_count++] = symbol;
 	symbol->used = true;
 	return CUDA_SUCCESS;
