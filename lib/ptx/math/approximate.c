@@ -4,35 +4,13 @@
 
 #include "ptx_math.h"
 
-float ptx_math_sin_f32(float a)
-{
-	return sin((double)a);
-}
-
-float ptx_math_cos_f32(float a)
-{
-	return cos((double)a);
-}
-
-float ptx_math_lg2_f32(float a)
-{
-	return log2((double)a);
-}
-
-float ptx_math_ex2_f32(float a)
-{
-	return exp2((double)a);
-}
-
-float ptx_math_tanh_f32(float a)
-{
-	return tanh((double)a);
-}
-
-float ptx_math_rsqrt_f32(float a)
-{
-	return 1 / sqrt((double)a);
-}
+#define OF_F32(name, value)	float ptx_math_##name##_f32(float a) { return value; }
+OF_F32(sin, sin((double)a))
+OF_F32(cos, cos((double)a))
+OF_F32(lg2, log2((double)a))
+OF_F32(ex2, exp2((double)a))
+OF_F32(tanh, tanh((double)a))
+OF_F32(rsqrt, 1 / sqrt((double)a))
 
 #define LEAST_NORMAL	0x1p-1022
 

@@ -123,16 +123,6 @@ static uint16_t narrow_flags(double a, const struct narrow_format *format, uint3
 	return flags & NARROW_RELU && bits >> 15 ? 0 : bits;
 }
 
-uint16_t ptx_math_f16_of_f64(double a, uint32_t mode, uint32_t flags)
-{
-	return narrow_flags(a, &narrow_f16, mode, flags);
-}
-
-uint16_t ptx_math_bf16_of_f64(double a, uint32_t mode, uint32_t flags)
-{
-	return narrow_flags(a, &narrow_bf16, mode, flags);
-}
-
 /* Return: a double with an odd last bit if bits of the number are lost */
 static double odd_of_u64(uint64_t a)
 {
@@ -148,25 +138,22 @@ static double odd_of_s64(int64_t a)
 	return a < 0 ? -odd_of_u64(-(uint64_t)a) : odd_of_u64(a);
 }
 
-uint16_t ptx_math_f16_of_s64(int64_t a, uint32_t mode)
-{
-	return narrow_double(odd_of_s64(a), &narrow_f16, mode, false);
+#define NARROW(format)										\
+uint16_t ptx_math_##format##_of_f64(double a, uint32_t mode, uint32_t flags)			\
+{												\
+	return narrow_flags(a, &narrow_##format, mode, flags);					\
+}												\
+uint16_t ptx_math_##format##_of_s64(int64_t a, uint32_t mode)					\
+{												\
+	return narrow_double(odd_of_s64(a), &narrow_##format, mode, false);			\
+}												\
+uint16_t ptx_math_##format##_of_u64(uint64_t a, uint32_t mode)					\
+{												\
+	return narrow_double(odd_of_u64(a), &narrow_##format, mode, false);			\
 }
 
-uint16_t ptx_math_f16_of_u64(uint64_t a, uint32_t mode)
-{
-	return narrow_double(odd_of_u64(a), &narrow_f16, mode, false);
-}
-
-uint16_t ptx_math_bf16_of_s64(int64_t a, uint32_t mode)
-{
-	return narrow_double(odd_of_s64(a), &narrow_bf16, mode, false);
-}
-
-uint16_t ptx_math_bf16_of_u64(uint64_t a, uint32_t mode)
-{
-	return narrow_double(odd_of_u64(a), &narrow_bf16, mode, false);
-}
+NARROW(f16)
+NARROW(bf16)
 
 /* a * b + c, where a * b fits a double; an odd last bit stands for what the sum loses. */
 static double odd_fma(double a, double b, double c)
