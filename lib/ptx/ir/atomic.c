@@ -176,12 +176,5 @@ static void atomic(struct translator *t, bool with_result)
 	}
 }
 
-void translate_atom(struct translator *t)
-{
-	atomic(t, true);
-}
-
-void translate_red(struct translator *t)
-{
-	atomic(t, false);
-}
+TRANSLATE(atom, atomic(t, true))
+TRANSLATE(red, atomic(t, false))

@@ -12,20 +12,9 @@ static void logic(struct translator *t, char operation)
 	    BUILD(Or, a, b) : BUILD(Xor, a, b), type);
 }
 
-void translate_and(struct translator *t)
-{
-	logic(t, '&');
-}
-
-void translate_or(struct translator *t)
-{
-	logic(t, '|');
-}
-
-void translate_xor(struct translator *t)
-{
-	logic(t, '^');
-}
+TRANSLATE(and, logic(t, '&'))
+TRANSLATE(or, logic(t, '|'))
+TRANSLATE(xor, logic(t, '^'))
 
 void translate_not(struct translator *t)
 {

@@ -3,7 +3,7 @@
 #include "instructions.h"
 #include "ir.h"
 
-static const struct {
+static const struct comparison {
 	enum modifier modifier;
 	LLVMRealPredicate real;
 	LLVMIntPredicate is_signed, is_unsigned;
@@ -23,39 +23,17 @@ static const struct {
 	{ MOD_num, LLVMRealORD, 0, 0 }, { MOD_nan, LLVMRealUNO, 0, 0 },
 };
 
-static enum modifier comparison(struct translator *t)
+static const struct comparison *comparison(struct translator *t)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
 		if (has(t, comparisons[i].modifier))
-			return comparisons[i].modifier;
+			return &comparisons[i];
 	unsupported(t);
-	return MOD_eq;
-}
-
-static LLVMValueRef compare_ints(struct translator *t, enum modifier how, LLVMValueRef a,
-				 LLVMValueRef b,
-			  bool is_signed)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
-		if (comparisons[i].modifier == how && comparisons[i].is_signed)
-			return LLVMBuildICmp(t->builder, is_signed ? comparisons[i].is_signed :
-					     comparisons[i].is_unsigned, a, b, "");
-	unsupported(t);
-	return constant(t, 1, 0);
-}
-
-static LLVMValueRef compare_floats(struct translator *t, enum modifier how, LLVMValueRef a,
-				   LLVMValueRef b)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++)
-		if (comparisons[i].modifier == how && comparisons[i].real)
-			return LLVMBuildFCmp(t->builder, comparisons[i].real, a, b, "");
-	unsupported(t);
-	return constant(t, 1, 0);
+	return comparisons;
 }
 
 struct comparing {
-	enum modifier how;
+	const struct comparison *how;
 	enum type type;
 	bool ftz, and, or, xor;
 };
@@ -75,7 +53,7 @@ static LLVMValueRef half_value(struct translator *t, struct comparing *comparing
 
 	bits = BUILD(LShr, bits, LLVMConstInt(LLVMTypeOf(bits), 16 * part, false));
 	value = widen(t, resize(t, bits, 16, false), comparing->type);
-	if (comparing->ftz && comparing->type != TYPE_BF16 && comparing->type != TYPE_BF16X2) {
+	if (comparing->ftz && !is_bf16(comparing->type)) {
 		LLVMValueRef size = intrinsic(t, "llvm.fabs", t->f32, 1, value, NULL, NULL);
 		LLVMValueRef small = LLVMBuildFCmp(t->builder, LLVMRealOLT, size,
 						   LLVMConstReal(t->f32, 0x1p-14), "");
@@ -88,12 +66,20 @@ static LLVMValueRef half_value(struct translator *t, struct comparing *comparing
 /* Compares operands 1 and 2, or of pairs a part of them. */
 static LLVMValueRef compare_part(struct translator *t, struct comparing *comparing, uint32_t part)
 {
+	const struct comparison *how = comparing->how;
 	enum type type = comparing->type;
 	LLVMValueRef a, b;
 
-	if (!type_is(type, KIND_FLOAT))
-		return compare_ints(t, comparing->how, get(t, operand(t, 1), type),
-				    get(t, operand(t, 2), type), type_is(type, KIND_SIGNED));
+	if (!(is_float(type) ? how->real : how->is_signed)) {
+		unsupported(t);
+		return constant(t, 1, 0);
+	}
+	if (!is_float(type)) {
+		a = get(t, operand(t, 1), type);
+		b = get(t, operand(t, 2), type);
+		return LLVMBuildICmp(t->builder, type_is(type, KIND_SIGNED) ? how->is_signed :
+				     how->is_unsigned, a, b, "");
+	}
 	if (type == TYPE_F32 || type == TYPE_F64) {
 		a = get_float(t, operand(t, 1), type);
 		b = get_float(t, operand(t, 2), type);
@@ -105,7 +91,7 @@ static LLVMValueRef compare_part(struct translator *t, struct comparing *compari
 		a = half_value(t, comparing, get(t, operand(t, 1), type), part);
 		b = half_value(t, comparing, get(t, operand(t, 2), type), part);
 	}
-	return compare_floats(t, comparing->how, a, b);
+	return LLVMBuildFCmp(t->builder, how->real, a, b, "");
 }
 
 static LLVMValueRef combine(struct translator *t, struct comparing *comparing, LLVMValueRef value)
@@ -146,7 +132,7 @@ static LLVMValueRef truth(struct translator *t, enum type type, LLVMValueRef con
 		one = 0x3f800000;
 	else if (type == TYPE_F16 || type == TYPE_F16X2)
 		one = 0x3c00;
-	else if (type == TYPE_BF16 || type == TYPE_BF16X2)
+	else if (is_bf16(type))
 		one = 0x3f80;
 	return choose(t, condition, constant(t, type_bits(type), one),
 		      constant(t, type_bits(type), 0));

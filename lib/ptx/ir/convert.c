@@ -11,16 +11,6 @@ struct conversion {
 	bool ftz, sat, relu, satfinite;
 };
 
-static bool is_float(enum type type)
-{
-	return type_is(type, KIND_FLOAT);
-}
-
-static bool is_bf16(enum type type)
-{
-	return type == TYPE_BF16 || type == TYPE_BF16X2;
-}
-
 /* Return: the source as an f64 or, of all other formats, an f32 */
 static LLVMValueRef source(struct translator *t, struct conversion *c, uint32_t index)
 {

@@ -3,7 +3,6 @@
  * f32 and f64. Results that are NaN have the bits that an H100 gives: all ones but the sign for
  * f32; for f64 the second operand's NaN, else the first one's, made quiet.
  */
-#include "float.h"
 #include "instructions.h"
 #include "ir.h"
 #include "ptx/math/ptx_math.h"

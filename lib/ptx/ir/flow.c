@@ -109,13 +109,7 @@ void translate_brkpt(struct translator *t)
 	call_run(t, "brkpt", "v:");
 }
 
-void translate_nanosleep(struct translator *t)
-{
-	call_run(t, "nanosleep", "v:i", get(t, operand(t, 0), TYPE_U32));
-}
+TRANSLATE(nanosleep, call_run(t, "nanosleep", "v:i", get(t, operand(t, 0), TYPE_U32)))
 
 /* Hints, and events for profilers: they change nothing. */
-void translate_nothing(struct translator *t)
-{
-	t->used = (1U << t->at->modifiers_count) - 1;
-}
+TRANSLATE(nothing, t->used = (1U << t->at->modifiers_count) - 1)

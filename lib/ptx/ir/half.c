@@ -7,11 +7,6 @@
 #include "ir.h"
 #include "ptx/math/ptx_math.h"
 
-static bool is_bf16(enum type type)
-{
-	return type == TYPE_BF16 || type == TYPE_BF16X2;
-}
-
 /* Return: 16 bits as an f32; a NaN keeps its bits, made quiet */
 LLVMValueRef widen(struct translator *t, LLVMValueRef bits, enum type type)
 {

@@ -56,18 +56,15 @@ bool statement_writes_once(const struct statement *at)
 	       !to->parameter;
 }
 
-/* A product that a sum may take in (float.c) has to stay in the straight code of the sum. */
-static bool may_be_fused(const struct statement *at)
-{
-	return word_is(&at->name, "mul") && !statement_has(at, ".rn") &&
-	       (statement_has(at, ".f32") || statement_has(at, ".f64"));
-}
-
-/* Marks a statement if it can stand before all cuts. Those before it in the text are marked. */
+/*
+ * Marks a statement if it can stand before all cuts. Those before it in the text are marked. A
+ * product that a sum may take in (float.c) has to stay in the straight code of the sum.
+ */
 void hoist(struct statement *at)
 {
-	if (at->kind == STATEMENT_LABEL || !statement_is_pure(at) || may_be_fused(at) ||
-	    !statement_writes_once(at))
+	if (at->kind == STATEMENT_LABEL || !statement_is_pure(at) || !statement_writes_once(at) ||
+	    (word_is(&at->name, "mul") && !statement_has(at, ".rn") &&
+	     (statement_has(at, ".f32") || statement_has(at, ".f64"))))
 		return;
 	for (uint32_t i = 1; i < at->operands_count; i++)
 		if (!is_fixed(at, &at->operands[i]))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All instructions of PTX 9.0, sorted: name, what makes IR of it (NULL: memcast lacks it), least
- * and most operands, flags
+ * All instructions of PTX 9.0, sorted: name, what makes IR of it, least and most operands, flags;
+ * or those that memcast LACKS
  */
 #ifndef MEMCAST_PTX_INSTRUCTIONS_H
 #define MEMCAST_PTX_INSTRUCTIONS_H
 
 #include "ir.h"
 
-#define PTX_INSTRUCTIONS(O) \
+#define PTX_INSTRUCTIONS(O, LACKS) \
 	O("abs", translate_abs, 2, 2, OPCODE_TYPED) \
 	O("activemask", translate_activemask, 1, 1, OPCODE_WAITS) \
 	O("add", translate_add, 3, 3, OPCODE_TYPED) \
@@ -28,7 +28,7 @@
 	O("brkpt", translate_brkpt, 0, 0, 0) \
 	O("brx", translate_brx, 2, 2, 0) \
 	O("call", translate_call, 1, 4, 0) \
-	O("clusterlaunchcontrol", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("clusterlaunchcontrol") \
 	O("clz", translate_clz, 2, 2, OPCODE_TYPED) \
 	O("cnot", translate_cnot, 2, 2, OPCODE_TYPED) \
 	O("copysign", translate_copysign, 3, 3, OPCODE_TYPED) \
@@ -50,7 +50,7 @@
 	O("getctarank", translate_getctarank, 2, 2, OPCODE_TYPED) \
 	O("griddepcontrol", translate_nothing, 0, 0, 0) \
 	O("isspacep", translate_isspacep, 2, 2, 0) \
-	O("istypep", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("istypep") \
 	O("ld", translate_ld, 2, 3, OPCODE_TYPED) \
 	O("ldmatrix", translate_ldmatrix, 2, 2, OPCODE_WAITS) \
 	O("ldu", translate_ld, 2, 3, OPCODE_TYPED) \
@@ -104,19 +104,19 @@
 	O("stmatrix", translate_stmatrix, 2, 2, OPCODE_WAITS) \
 	O("sub", translate_sub, 3, 3, OPCODE_TYPED) \
 	O("subc", translate_subc, 3, 3, OPCODE_TYPED) \
-	O("suld", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("suq", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("sured", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("sust", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("suld") \
+	LACKS("suq") \
+	LACKS("sured") \
+	LACKS("sust") \
 	O("szext", translate_szext, 3, 3, OPCODE_TYPED) \
 	O("tanh", translate_tanh, 2, 2, OPCODE_TYPED) \
-	O("tcgen05", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("tensormap", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("tcgen05") \
+	LACKS("tensormap") \
 	O("testp", translate_testp, 2, 2, OPCODE_TYPED) \
-	O("tex", NULL, 0, 16, OPCODE_NO_CHECK) \
-	O("tld4", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("tex") \
+	LACKS("tld4") \
 	O("trap", translate_trap, 0, 0, OPCODE_ENDS) \
-	O("txq", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("txq") \
 	O("vabsdiff", translate_video, 3, 4, 0) \
 	O("vabsdiff2", translate_video_simd, 4, 4, 0) \
 	O("vabsdiff4", translate_video_simd, 4, 4, 0) \
@@ -141,100 +141,16 @@
 	O("vsub", translate_video, 3, 4, 0) \
 	O("vsub2", translate_video_simd, 4, 4, 0) \
 	O("vsub4", translate_video_simd, 4, 4, 0) \
-	O("wgmma", NULL, 0, 16, OPCODE_NO_CHECK) \
+	LACKS("wgmma") \
 	O("wmma", translate_wmma, 2, 4, OPCODE_WAITS) \
 	O("xor", translate_xor, 3, 3, OPCODE_TYPED)
 
-void translate_abs(struct translator *t);
-void translate_activemask(struct translator *t);
-void translate_add(struct translator *t);
-void translate_addc(struct translator *t);
-void translate_and(struct translator *t);
-void translate_atom(struct translator *t);
-void translate_bar(struct translator *t);
-void translate_bfe(struct translator *t);
-void translate_bfi(struct translator *t);
-void translate_bfind(struct translator *t);
-void translate_bmsk(struct translator *t);
-void translate_bra(struct translator *t);
-void translate_brev(struct translator *t);
-void translate_brkpt(struct translator *t);
-void translate_brx(struct translator *t);
-void translate_call(struct translator *t);
-void translate_clz(struct translator *t);
-void translate_cnot(struct translator *t);
-void translate_copysign(struct translator *t);
-void translate_cos(struct translator *t);
-void translate_cp(struct translator *t);
-void translate_createpolicy(struct translator *t);
-void translate_cvt(struct translator *t);
-void translate_cvta(struct translator *t);
-void translate_div(struct translator *t);
-void translate_dp(struct translator *t);
-void translate_elect(struct translator *t);
-void translate_ex2(struct translator *t);
-void translate_exit(struct translator *t);
-void translate_fence(struct translator *t);
-void translate_fma(struct translator *t);
-void translate_fns(struct translator *t);
-void translate_getctarank(struct translator *t);
-void translate_isspacep(struct translator *t);
-void translate_ld(struct translator *t);
-void translate_ldmatrix(struct translator *t);
-void translate_lg2(struct translator *t);
-void translate_lop3(struct translator *t);
-void translate_mad(struct translator *t);
-void translate_mad24(struct translator *t);
-void translate_madc(struct translator *t);
-void translate_mapa(struct translator *t);
-void translate_match(struct translator *t);
-void translate_max(struct translator *t);
-void translate_mbarrier(struct translator *t);
-void translate_min(struct translator *t);
-void translate_mma(struct translator *t);
-void translate_mov(struct translator *t);
-void translate_movmatrix(struct translator *t);
-void translate_mul(struct translator *t);
-void translate_mul24(struct translator *t);
-void translate_multimem(struct translator *t);
-void translate_nanosleep(struct translator *t);
-void translate_neg(struct translator *t);
-void translate_not(struct translator *t);
-void translate_nothing(struct translator *t);
-void translate_or(struct translator *t);
-void translate_popc(struct translator *t);
-void translate_prmt(struct translator *t);
-void translate_rcp(struct translator *t);
-void translate_red(struct translator *t);
-void translate_redux(struct translator *t);
-void translate_rem(struct translator *t);
-void translate_return(struct translator *t);
-void translate_rsqrt(struct translator *t);
-void translate_sad(struct translator *t);
-void translate_selp(struct translator *t);
-void translate_set(struct translator *t);
-void translate_setp(struct translator *t);
-void translate_shf(struct translator *t);
-void translate_shfl(struct translator *t);
-void translate_shl(struct translator *t);
-void translate_shr(struct translator *t);
-void translate_sin(struct translator *t);
-void translate_slct(struct translator *t);
-void translate_sqrt(struct translator *t);
-void translate_st(struct translator *t);
-void translate_stack(struct translator *t);
-void translate_stmatrix(struct translator *t);
-void translate_sub(struct translator *t);
-void translate_subc(struct translator *t);
-void translate_szext(struct translator *t);
-void translate_tanh(struct translator *t);
-void translate_testp(struct translator *t);
-void translate_trap(struct translator *t);
-void translate_video(struct translator *t);
-void translate_video_simd(struct translator *t);
-void translate_vote(struct translator *t);
-void translate_wmma(struct translator *t);
-void translate_xor(struct translator *t);
+#define DECLARE(name, function, ...) void function(struct translator *t);
+#define NOTHING(name)
+PTX_INSTRUCTIONS(DECLARE, NOTHING)
+
+/* An instruction of one call: TRANSLATE(sub, add_or_sub(t, true)) */
+#define TRANSLATE(name, call)	void translate_##name(struct translator *t) { call; }
 
 /* Parts of the above that are for other types, in other files */
 void translate_float_binary(struct translator *t, char kind);

@@ -8,11 +8,6 @@ static bool is_signed(enum type type)
 	return type_is(type, KIND_SIGNED);
 }
 
-static bool is_float(enum type type)
-{
-	return type_is(type, KIND_FLOAT);
-}
-
 static LLVMValueRef less(struct translator *t, LLVMValueRef a, LLVMValueRef b, bool with_sign)
 {
 	return LLVMBuildICmp(t->builder, with_sign ? LLVMIntSLT : LLVMIntULT, a, b, "");
@@ -78,36 +73,16 @@ static void add_or_sub(struct translator *t, bool sub, bool in)
 	put(t, operand(t, 0), result, type);
 }
 
-void translate_add(struct translator *t)
-{
-	add_or_sub(t, false, false);
-}
-
-void translate_sub(struct translator *t)
-{
-	add_or_sub(t, true, false);
-}
-
-void translate_addc(struct translator *t)
-{
-	add_or_sub(t, false, true);
-}
-
-void translate_subc(struct translator *t)
-{
-	add_or_sub(t, true, true);
-}
+TRANSLATE(add, add_or_sub(t, false, false))
+TRANSLATE(sub, add_or_sub(t, true, false))
+TRANSLATE(addc, add_or_sub(t, false, true))
+TRANSLATE(subc, add_or_sub(t, true, true))
 
 /* Return: the product, of twice the bits */
 static LLVMValueRef wide_product(struct translator *t, LLVMValueRef a, LLVMValueRef b,
 				 uint32_t bits, bool with_sign)
 {
 	return BUILD(Mul, resize(t, a, 2 * bits, with_sign), resize(t, b, 2 * bits, with_sign));
-}
-
-static LLVMValueRef high_half(struct translator *t, LLVMValueRef product, uint32_t bits)
-{
-	return resize(t, BUILD(LShr, product, constant(t, 2 * bits, bits)), bits, false);
 }
 
 /* Return: a * b as .lo, .hi or .wide say */
@@ -122,7 +97,7 @@ static LLVMValueRef product(struct translator *t, enum type type, LLVMValueRef a
 		return a;
 	if (!has(t, MOD_hi))
 		unsupported(t);
-	return high_half(t, a, bits);
+	return resize(t, BUILD(LShr, a, constant(t, 2 * bits, bits)), bits, false);
 }
 
 static enum type wide_type(enum type type)
@@ -171,15 +146,8 @@ static void multiply_add(struct translator *t, bool in)
 	put(t, operand(t, 0), c, sum_type);
 }
 
-void translate_mad(struct translator *t)
-{
-	multiply_add(t, false);
-}
-
-void translate_madc(struct translator *t)
-{
-	multiply_add(t, true);
-}
+TRANSLATE(mad, multiply_add(t, false))
+TRANSLATE(madc, multiply_add(t, true))
 
 /* The product of the lower 24 bits, as 48 bits */
 static LLVMValueRef product24(struct translator *t, enum type type)
@@ -199,10 +167,7 @@ static LLVMValueRef product24(struct translator *t, enum type type)
 	return resize(t, all, 32, false);
 }
 
-void translate_mul24(struct translator *t)
-{
-	put(t, operand(t, 0), product24(t, type_at(t, 0)), type_at(t, 0));
-}
+TRANSLATE(mul24, put(t, operand(t, 0), product24(t, type_at(t, 0)), type_at(t, 0)))
 
 void translate_mad24(struct translator *t)
 {
@@ -258,15 +223,8 @@ static void divide(struct translator *t, bool remainder)
 	put(t, operand(t, 0), choose(t, by_zero, all, result), type);
 }
 
-void translate_div(struct translator *t)
-{
-	divide(t, false);
-}
-
-void translate_rem(struct translator *t)
-{
-	divide(t, true);
-}
+TRANSLATE(div, divide(t, false))
+TRANSLATE(rem, divide(t, true))
 
 static void min_or_max(struct translator *t, bool max)
 {
@@ -293,15 +251,8 @@ static void min_or_max(struct translator *t, bool max)
 	put(t, operand(t, 0), pair ? BUILD(BitCast, a, t->i32) : a, type);
 }
 
-void translate_min(struct translator *t)
-{
-	min_or_max(t, false);
-}
-
-void translate_max(struct translator *t)
-{
-	min_or_max(t, true);
-}
+TRANSLATE(min, min_or_max(t, false))
+TRANSLATE(max, min_or_max(t, true))
 
 static void absolute_or_negative(struct translator *t, bool negate)
 {
@@ -318,15 +269,8 @@ static void absolute_or_negative(struct translator *t, bool negate)
 	    choose(t, less(t, a, LLVMConstNull(LLVMTypeOf(a)), true), negative, a), type);
 }
 
-void translate_abs(struct translator *t)
-{
-	absolute_or_negative(t, false);
-}
-
-void translate_neg(struct translator *t)
-{
-	absolute_or_negative(t, true);
-}
+TRANSLATE(abs, absolute_or_negative(t, false))
+TRANSLATE(neg, absolute_or_negative(t, true))
 
 /* dp4a, dp2a: products of bytes, or of a's halves and b's bytes */
 void translate_dp(struct translator *t)

@@ -99,9 +99,8 @@ struct opcode {
 
 #define OPCODE_WAITS	1		/* for other threads */
 #define OPCODE_ENDS	2		/* the thread, or the function */
-#define OPCODE_NO_CHECK	4		/* modifiers are not looked at: it is not supported */
-#define OPCODE_TYPED	8
-#define OPCODE_TYPED_TWICE	16	/* a type of the result, and one of what it is made of */
+#define OPCODE_TYPED	4
+#define OPCODE_TYPED_TWICE	8	/* a type of the result, and one of what it is made of */
 
 const struct opcode *opcode_find(const struct word *name);
 
@@ -285,7 +284,39 @@ void block_form(struct translator *t, LLVMValueRef body);
 LLVMValueRef part_form(struct translator *t, LLVMValueRef body);
 LLVMValueRef run_parts(struct translator *t, LLVMValueRef part);
 
-/* ---- float.c, half.c ---- */
+/* ---- float.c, quotient.c, half.c ---- */
+/* Modifiers of an operation on f32 or f64, and its operands */
+struct operation {
+	enum type type;
+	uint32_t mode, count;
+	bool ftz, sat, divides;
+	LLVMValueRef values[3];
+	/* with .ftz, of what can be inexact below normal numbers: twice the result; else NULL */
+	LLVMValueRef twice;
+};
+
+static inline bool is_float(enum type type)
+{
+	return type_is(type, KIND_FLOAT);
+}
+
+static inline bool is_half(enum type type)
+{
+	return type != TYPE_F32 && type != TYPE_F64;
+}
+
+static inline bool is_bf16(enum type type)
+{
+	return type == TYPE_BF16 || type == TYPE_BF16X2;
+}
+
+static inline const char *name_of(const char *f32, const char *f64, enum type type)
+{
+	return type == TYPE_F64 ? f64 : f32;
+}
+
+void float_operands(struct translator *t, struct operation *operation, uint32_t count);
+void float_result(struct translator *t, struct operation *operation, LLVMValueRef value);
 LLVMValueRef canonical(struct translator *t, LLVMValueRef value, enum type type);
 LLVMValueRef flush(struct translator *t, LLVMValueRef value, enum type type);
 LLVMValueRef flush_rounded(struct translator *t, LLVMValueRef value, LLVMValueRef twice);

@@ -64,18 +64,6 @@ static LLVMTypeRef access_type(struct translator *t, const struct access *access
 }
 
 /*
- * Is a load an acquire? Volatile ones are, beyond PTX: a thread polls a word by them, meets the
- * others at a barrier, and all load what the word stands for, without a fence (NCCL's waitPeer()).
- * GPUs load nothing before a branch is decided; processors of arm64 do. A block's threads run in
- * one thread of the process, which needs no order for its shared memory.
- */
-static bool acquires(const struct access *access, LLVMValueRef instruction)
-{
-	return access->acquire || (access->is_volatile && access->space != SPACE_SHARED &&
-				   LLVMIsALoadInst(instruction));
-}
-
-/*
  * In a loop over threads an access comes before its address is found to be misaligned. x86-64 has
  * instructions that fault at such an address of 16 bytes, so LLVM is told less.
  */
@@ -84,6 +72,12 @@ uint32_t promised_align(const struct translator *t, uint32_t align)
 	return t->loops && align > 8 ? 8 : align;
 }
 
+/*
+ * Volatile loads are acquires, beyond PTX: a thread polls a word by them, meets the others at a
+ * barrier, and all load what the word stands for, without a fence (NCCL's waitPeer()). GPUs load
+ * nothing before a branch is decided; processors of arm64 do. A block's threads run in one thread of
+ * the process, which needs no order for its shared memory.
+ */
 static void order(struct translator *t, const struct access *access, LLVMValueRef instruction)
 {
 	bool scalar = access->count == 1 && access->bytes <= 8;
@@ -97,7 +91,9 @@ static void order(struct translator *t, const struct access *access, LLVMValueRe
 	if (!scalar || access->is_volatile)
 		LLVMSetVolatile(instruction, true);
 	if (scalar)
-		LLVMSetOrdering(instruction, acquires(access, instruction) ? LLVMAtomicOrderingAcquire :
+		LLVMSetOrdering(instruction, access->acquire ||
+				(access->is_volatile && access->space != SPACE_SHARED &&
+				 LLVMIsALoadInst(instruction)) ? LLVMAtomicOrderingAcquire :
 				access->release ? LLVMAtomicOrderingRelease :
 				LLVMAtomicOrderingMonotonic);
 }

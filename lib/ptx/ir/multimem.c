@@ -21,7 +21,7 @@ static void append(struct translator *t, char *name, size_t size, enum modifier 
 		strncat(name, text, size - strlen(name) - 1);
 }
 
-static uint32_t name_of(struct translator *t, char *name, size_t size)
+static uint32_t write_name(struct translator *t, char *name, size_t size)
 {
 	bool load = has(t, MOD_ld_reduce), store = has(t, MOD_st);
 	enum type type = type_at(t, t->types_count ? t->types_count - 1 : 0);
@@ -366,7 +366,7 @@ void translate_multimem(struct translator *t)
 	has(t, MOD_cluster);
 	has(t, MOD_gpu);
 	has(t, MOD_sys);
-	count = name_of(t, name, sizeof(name));
+	count = write_name(t, name, sizeof(name));
 	while (entry->name && strcmp(entry->name, name))
 		entry++;
 	if (!entry->name || !bytes) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Of floats: quotients, roots, and the functions that PTX has as approximations. */
-#include "float.h"
 #include "instructions.h"
 #include "ir.h"
 #include "ptx/math/ptx_math.h"
@@ -130,27 +129,8 @@ static void approximate(struct translator *t, const char *name)
 	put(t, operand(t, 0), result, type);
 }
 
-void translate_sin(struct translator *t)
-{
-	approximate(t, "sin_f32");
-}
-
-void translate_cos(struct translator *t)
-{
-	approximate(t, "cos_f32");
-}
-
-void translate_lg2(struct translator *t)
-{
-	approximate(t, "lg2_f32");
-}
-
-void translate_ex2(struct translator *t)
-{
-	approximate(t, "ex2_f32");
-}
-
-void translate_tanh(struct translator *t)
-{
-	approximate(t, "tanh_f32");
-}
+TRANSLATE(sin, approximate(t, "sin_f32"))
+TRANSLATE(cos, approximate(t, "cos_f32"))
+TRANSLATE(lg2, approximate(t, "lg2_f32"))
+TRANSLATE(ex2, approximate(t, "ex2_f32"))
+TRANSLATE(tanh, approximate(t, "tanh_f32"))

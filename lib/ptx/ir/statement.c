@@ -9,9 +9,9 @@
 
 /* Sorted by name. Those without a function are instructions of PTX that memcast has not. */
 static const struct opcode opcodes[] = {
-#define O(name, function, least, most, flags) { name, function, least, most, flags },
-	PTX_INSTRUCTIONS(O)
-#undef O
+#define ROW(...)	{ __VA_ARGS__ },
+#define LACKED(text)	{ .name = text },
+	PTX_INSTRUCTIONS(ROW, LACKED)
 };
 
 static int compare(const void *key, const void *element)

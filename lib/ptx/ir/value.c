@@ -133,14 +133,8 @@ static LLVMValueRef immediate(struct translator *t, const struct operand *operan
 	uint32_t bits = type_bits(type);
 	uint64_t value = 0;
 
-	if (bits == 128) {
-		LLVMValueRef low = constant(t, 128, operand->number.integer);
-
-		return low;
-	}
-	if (type == TYPE_F16 || type == TYPE_BF16) {	/* only bits have 16 bits */
-		return constant(t, bits, operand->number.integer);
-	}
+	if (bits == 128)
+		return constant(t, 128, operand->number.integer);
 	ptx_constant_store(&operand->number, type_is(type, KIND_FLOAT) &&
 			   type_facts[type].packed == 1, &value, (bits + 7) / 8);
 	return constant(t, bits, value);

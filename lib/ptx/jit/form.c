@@ -60,11 +60,6 @@ static bool rounds_to_integer(const struct form *form)
 	       has_modifier(form, MOD_rmi) || has_modifier(form, MOD_rpi);
 }
 
-static bool is_float(enum type type)
-{
-	return type_is(type, KIND_FLOAT);
-}
-
 /* May a register, or an immediate, be an operand of the type? */
 static bool fits(const struct operand *operand, enum type type)
 {
