@@ -5,7 +5,7 @@
 #include <llvm-c/Target.h>
 #include <sys/auxv.h>
 
-#include "ptx/jit/target.h"
+#include "ptx/jit/code.h"
 
 void target_initialise(void)
 {

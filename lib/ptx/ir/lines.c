@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ir.h"
-#include "ptx/jit/source_line.h"
 
 void lines_begin(struct translator *t)
 {

@@ -176,6 +176,7 @@ static CUresult statement_check(struct checking *checking, uint32_t index, struc
 {
 	struct statement *statement = checking->statement;
 	const struct opcode *opcode;
+	bool call = word_is(&statement->name, "call");
 	CUresult result = CUDA_SUCCESS;
 
 	if (statement->kind == STATEMENT_LABEL) {
@@ -188,10 +189,12 @@ static CUresult statement_check(struct checking *checking, uint32_t index, struc
 	if (!opcode)
 		return wrong(checking, "no instruction is called", &statement->name);
 	before[index + 1] = before[index];
-	if (word_is(&statement->name, "call"))
+	if (call) {
 		before[index + 1].calls++;
-	else
+	} else {
 		before[index + 1].waits += statement_may_wait(statement);
+		checking->facts->may_wait |= callee_may_wait(statement);
+	}
 	if (statement_is_meeting(statement))
 		checking->facts->meetings = true;
 	else if (opcode->flags & OPCODE_WAITS)
@@ -207,13 +210,11 @@ static CUresult statement_check(struct checking *checking, uint32_t index, struc
 		checking->facts->allocas = true;
 	if (word_is(&statement->name, "st"))
 		checking->facts->stores |= may_be_global(statement);
-	if (!word_is(&statement->name, "call"))
-		checking->facts->may_wait |= callee_may_wait(statement);
 	for (uint32_t i = 0; i < statement->operands_count && result == CUDA_SUCCESS; i++)
 		result = operand_check(checking, &statement->operands[i]);
 	if (result == CUDA_SUCCESS)
 		result = form_check(statement, checking->function->unit, checking->complaint);
-	if (result == CUDA_SUCCESS && word_is(&statement->name, "call"))
+	if (result == CUDA_SUCCESS && call)
 		result = call_check(checking);
 	if (word_is(&statement->name, "bra") || word_is(&statement->name, "brx"))
 		loop_check(checking, index, before);

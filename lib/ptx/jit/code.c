@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "code.h"
-#include "debugger.h"
 #include "ptx/ir/instructions.h"
-#include "line_table.h"
 #include "processor.h"
 
 static int fail_with(struct ptx_log *log, int result, const char *text)

@@ -134,4 +134,45 @@ bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root);
 bool jit_show(struct jit *jit, struct ptx_code *code, struct root *root, ptx_shown *shown,
 	      void *data);
 
+/* ---- source_line.c: from a line of PTX to the line of the source that a compiler made it of ---- */
+/* Writes "a.cu:7"; nothing if the text has no .loc for the line */
+void source_line(const char *text, const char *end, uint32_t line, char *source, size_t size);
+
+/* Writes the path of .file @number; nothing if the text has none */
+void source_file(const char *text, const char *end, unsigned int number, char *path, size_t size);
+
+/* Has a line of the text a word? */
+bool source_says(const char *text, const char *end, uint32_t line, const char *word);
+
+/* ---- line_table.c: from an address in translated code to the line of its text ---- */
+struct line_table *line_table_add(const void *bytes, size_t size, const char *name,
+				  uintptr_t address, const struct ptx_code *of);
+void line_table_remove(struct line_table *table);
+void line_table_find(uintptr_t address, char *text, size_t size);
+bool line_table_says(uintptr_t address, const char *word);
+
+/* ---- debugger.c: gdb and perf are told of compiled code if the user asks for it ---- */
+/*
+ * Tells gdb of an object whose code lies at @text: MEMCAST_PTX_GDB. Return: for gdb_remove(),
+ * before the code is gone; NULL: there is no memory
+ */
+struct gdb_entry *gdb_add(const void *object, size_t size, uintptr_t text);
+void gdb_remove(struct gdb_entry *entry);
+
+/* Tells perf the names of an object's functions: MEMCAST_PTX_PERF. */
+void perf_add(const struct ptx_code *code, const void *object, size_t size, uintptr_t text);
+
+/* ---- ../x86/target.c, ../arm64/target.c: for which processors code is compiled ---- */
+/* Tells LLVM of the architecture. */
+void target_initialise(void);
+
+/*
+ * Chooses LLVM's name of a processor and a list of its features, for LLVMDisposeMessage(). A few
+ * kinds of processors stand for all, so that different ones share compiled code.
+ */
+void target_choose(char **processor, char **features);
+
+/* Has the processor instructions that convert f16? */
+bool target_has_halves(const char *features);
+
 #endif /* MEMCAST_PTX_CODE_H */

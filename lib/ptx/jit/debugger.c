@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "code.h"
-#include "debugger.h"
 #include "elf_file.h"
 
 /* These types and the two names are gdb's. */

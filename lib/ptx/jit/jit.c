@@ -15,12 +15,9 @@
 
 #include "cache.h"
 #include "code.h"
-#include "debugger.h"
 #include "elf_file.h"
-#include "line_table.h"
 #include "llvm.h"
 #include "ptx/ir/ir.h"
-#include "target.h"
 
 #define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
 

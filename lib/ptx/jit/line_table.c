@@ -10,8 +10,6 @@
 
 #include "code.h"
 #include "elf_file.h"
-#include "line_table.h"
-#include "source_line.h"
 
 struct line {
 	uint64_t offset;		/* in the object's code */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "source_line.h"
+#include "code.h"
 
 /* Copies the line that begins at @at, without what comes first of spaces. Return: the next one */
 static const char *take_line(const char *at, const char *end, char *line, size_t size)

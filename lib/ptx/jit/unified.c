@@ -73,13 +73,6 @@ static struct unified *find(const uint64_t uuid[2])
 	return unified;
 }
 
-/* Is it one, and the definition that counts, of those in several texts? */
-static bool is_unified(struct ptx_code *code, struct function *function)
-{
-	return function->unified && function->defined && !function->kernel &&
-	       code_resolve(code, function->symbol) == function->symbol;
-}
-
 bool unified_join(struct ptx_code *code)
 {
 	bool good = true;
@@ -91,7 +84,9 @@ bool unified_join(struct ptx_code *code)
 			struct facts *facts = facts_of(function);
 			struct unified *unified;
 
-			if (!is_unified(code, function))
+			/* of several texts' functions, the definition that counts */
+			if (!function->unified || !function->defined || function->kernel ||
+			    code_resolve(code, function->symbol) != function->symbol)
 				continue;
 			unified = find(function->uuid);
 			good = unified;

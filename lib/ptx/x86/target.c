@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/jit/target.h"
-#include "ptx/text/text.h"
+#include "ptx/jit/code.h"
 
 void target_initialise(void)
 {
