@@ -105,7 +105,7 @@ enum ptx_redux {
 	PTX_REDUX_AND, PTX_REDUX_OR, PTX_REDUX_XOR,
 };
 
-/* The functions that generated code calls; names.c has the table of them. */
+/* The functions that generated code calls; system.c has the table of them. */
 
 /* Back edges: gives the turn away */
 void ptx_run_poll(struct ptx_thread *thread);
