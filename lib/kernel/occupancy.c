@@ -24,7 +24,9 @@ static int warps_by_registers(const struct code *code, const struct figures *fig
 	int registers = (code->registers * figures->warp + REGISTERS_UNIT - 1) / REGISTERS_UNIT *
 			REGISTERS_UNIT;
 
-	return registers ? figures->registers_each / PARTITIONS / registers * PARTITIONS : INT_MAX;
+	/* MEMCAST_ATTR may set any value */
+	return registers && figures->registers_each > 0 ?
+	       figures->registers_each / PARTITIONS / registers * PARTITIONS : INT_MAX;
 }
 
 /* Return: how many threads a block may have by the registers of a kernel */

@@ -256,14 +256,14 @@ TEST_F(stream, sync_memops_wait)
 		*self->gate = 0;
 		HOLD(self->first);
 		thread = LET_GO_LATER();
-		ASSERT_OK(cuMemsetD32(block, 3, 1));
+		ASSERT_OK(cuMemsetD32(block, 3 + whole, 1));
 		EXPECT_OK(cuStreamQuery(self->first));
 		pthread_join(thread, NULL);
 		*self->gate = 0;
 		HOLD(self->first);
 		thread = LET_GO_LATER();
 		ASSERT_OK(cuMemcpyDtoD(AT(0), block, 4));
-		EXPECT_EQ(3, self->at[0]);
+		EXPECT_EQ(3 + whole, self->at[0]);
 		pthread_join(thread, NULL);
 		ASSERT_OK(cuMemFree(block));
 	}
