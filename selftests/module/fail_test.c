@@ -12,12 +12,14 @@
 #include <memcast/view.h>
 #include "fail_fixture.h"
 
-static bool armed;
+static bool armed;	/* a failure is asked for */
+static bool has_failed;
 
 static void arm(unsigned long n)
 {
 	char text[24];
 
+	has_failed = false;
 	armed = pwrite(failures, text, snprintf(text, sizeof(text), "%lu", n), 0) > 0;
 }
 
@@ -28,11 +30,11 @@ static bool disarm(void)
 
 	/* this read is itself a user copy, which may be the one to fail */
 	if (pread(failures, text, sizeof(text) - 1, 0) < 0)
-		return true;
+		return has_failed = true;
 	armed = false;
 	while (pwrite(failures, "0", 1, 0) != 1)
 		;
-	return text[0] == '0';
+	return has_failed = text[0] == '0';
 }
 
 /* A call fails at most once, by the failure that was asked for; repeated, it succeeds. */
@@ -210,8 +212,11 @@ STORY(foreign_memory)
 	STEP(cuMemUnmap(window, CHUNK));
 	STEP(cuMemAddressFree(window, CHUNK));
 	STEP(cuMemRelease(team));
-	STEP(cuDestroyExternalMemory(external));
 	STEP(cuMemFree(at));
+	/* only this test makes a release fail, by its argument's copy: the library does not tell */
+	if (armed)
+		disarm();
+	ASSERT_OK(cuDestroyExternalMemory(external));
 }
 
 /* A fault that gets no page for the dma-buf of a team is a SIGBUS. */
@@ -338,7 +343,6 @@ static void expect_nothing(struct __test_metadata *_metadata, unsigned long n)
 TEST_F(fail, at_every_place)
 {
 	unsigned long n = 0;
-	bool failed;
 
 	cuda_start(0);
 	/* the first run makes what stays for good, before anything is counted */
@@ -348,9 +352,10 @@ TEST_F(fail, at_every_place)
 		arm(++n);
 		ASSERT_EQ(true, armed);
 		variant->play(_metadata);
-		failed = !armed || disarm();
+		if (armed)
+			disarm();
 		expect_nothing(_metadata, n);
-	} while (failed);
+	} while (has_failed);
 	ASSERT_LT(1, n);
 	TH_LOG("%lu failures", n - 1);
 }
