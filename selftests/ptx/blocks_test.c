@@ -329,6 +329,31 @@ TEST(who_computes_does_not_wait)
 	EXPECT_EQ(0, (int)waits_told);
 }
 
+static __thread uint32_t live_here;
+static atomic_uint live_most;
+
+/* Its block gets on by itself, for a thousand rounds of its runner. */
+static void go_on(struct ptx_thread *thread, const void *parameters)
+{
+	(void)parameters;
+	if (!thread->tid[0] && ++live_here > live_most)
+		live_most = live_here;
+	for (uint32_t turn = 0; turn < 1000; turn++)
+		ptx_run_bar_sync(thread, 0, 0);
+	if (!thread->tid[0])
+		live_here--;
+}
+
+TEST(blocks_that_go_on_do_not_become_many)
+{
+	static const struct ptx_kernel kernel = {
+		.thread = go_on, .name = "go_on", .frame = 512, .waits = true,
+	};
+
+	EXPECT_RAN(run(kernel, 100, 32, NULL));
+	EXPECT_GE(8, (int)live_most);
+}
+
 /* A barrier of all blocks, as grid.sync() makes it of the workspace */
 static void grid_barrier(struct ptx_thread *thread, const void *parameters)
 {

@@ -165,6 +165,8 @@ struct runner {
 	void *stack;			/* of the process's thread, while a fiber runs */
 	struct fiber *current;
 	struct cluster *active, *spare;
+	uint32_t active_count;
+	bool polled;			/* a thread has, in this round */
 	void (*call)(void *data);	/* what a fiber wants to run on that stack */
 	void *call_data;
 	sigjmp_buf back, peek_back;

@@ -11,7 +11,7 @@
 #include "inside.h"
 #include "processor.h"
 
-#define ROUNDS		64		/* after so many the next block starts */
+#define ROUNDS		64		/* after so many in which a thread polls the next block starts */
 #define SPARES_MOST	8		/* clusters' memory that a runner keeps */
 
 static __thread struct runner *here;
@@ -124,7 +124,7 @@ static void poll(struct fiber *fiber, bool happened)
 	fiber->at.poll_budget = PTX_POLL_BUDGET;
 	if (block->serial && !block->runner->grid->failed)
 		return;
-	fiber->polled = true;
+	fiber->polled = block->runner->polled = true;
 	block->happened |= has_progressed(fiber) || happened;
 	queue_add(&block->ready, fiber);
 	block->queued++;
@@ -218,6 +218,7 @@ static void cluster_finish(struct runner *runner, struct cluster *cluster)
 	struct cluster **last = &runner->spare;
 
 	runner->grid->running--;
+	runner->active_count--;
 	cluster->next = runner->spare;
 	runner->spare = cluster;
 	for (int i = 0; *last && i < SPARES_MOST; i++)
@@ -274,6 +275,7 @@ static bool start_next(struct runner *runner, struct ptx_grid *grid)
 	}
 	cluster->next = runner->active;
 	runner->active = cluster;
+	runner->active_count++;
 	return true;
 }
 
@@ -302,13 +304,20 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 	uint32_t rounds = 0;
 
 	while (!grid->failed) {
-		bool happened = all_rounds(runner);
+		bool happened;
 
+		runner->polled = false;
+		happened = all_rounds(runner);
 		if (happened) {
 			wait_over(runner, &waiting);
-			/* what goes on may still wait for a block that has not started */
-			if (runner->active && ++rounds % ROUNDS)
+			/*
+			 * What goes on may still wait for a block that has not started. Then it polls. Of
+			 * blocks whose threads only meet, the first are to end before they are many.
+			 */
+			rounds += runner->polled ? runner->active_count : 1;
+			if (runner->active && rounds < ROUNDS * runner->active_count)
 				continue;
+			rounds = 0;
 		}
 		if (start_next(runner, grid)) {
 			launch_more(grid);
