@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * The translator of PTX, without a device: registers that are values, or begin as zeros; checks of
- * addresses that are left out where others have seen them; stacks of functions that are called
- * through pointers.
+ * addresses that are left out where others have seen them; loops that wait; stacks of functions that
+ * are called through pointers.
  *
  *	host-flow MEMCAST-PTX.SO
  */
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #define GROUP "flow"
 #include "translate.h"
@@ -150,6 +151,72 @@ static void address(uint32_t i)
 }
 
 /*
+ * Loops of some turns, which a branch ends by what they have read. A thread that is taken to wait
+ * sleeps each time that it polls, or meets others; it polls in each 33rd turn.
+ */
+#define TURNS(turns, begin, body)							\
+	KERNEL(begin " mov.u32 %r1, 0; L: " body " and.b32 %r3, %r3, 0; "		\
+	       "add.u32 %r1, %r1, %r3; add.u32 %r1, %r1, 1; "				\
+	       "setp.lt.u32 %p1, %r1, " #turns "; @%p1 bra L;")
+#define ATOMS(one, other)								\
+	TURNS(60000, "", "atom.global." one "; atom.global." other ";")
+#define WIDE(operation, one, other)							\
+	TURNS(60000, "add.u64 %d1, %d90, 1024; .reg .b128 %q<4>; mov.b64 %d2, 0; "	\
+	      "mov.b64 %d3, 1; mov.b128 %q1, {%d2, %d2}; mov.b128 %q2, {%d2, %d3};",	\
+	      "atom.global." operation ".b128 %q3, [%d1], " one "; "			\
+	      "atom.global." operation ".b128 %q3, [%d1], " other "; "			\
+	      "mov.b128 {%d4, %d5}, %q3; cvt.u32.u64 %r3, %d4;")
+#define LOOK		"ld.volatile.global.u32 %r3, [%d91]; "
+
+#define SLEEPS		500
+
+static const struct {
+	const char *name, *text;
+	bool waits;
+} loops[] = {
+	/* both together leave the word as it was */
+	{ "add_and_subtract", ATOMS("add.u32 %r3, [%d91], 1", "add.u32 %r3, [%d91], -1"), false },
+	{ "add_floats", ATOMS("add.f32 %f1, [%d91], 0f3f800000",
+			      "add.f32 %f1, [%d91], 0fbf800000; mov.b32 %r3, %f1"), false },
+	{ "exchange", ATOMS("exch.b32 %r3, [%d91], 1", "exch.b32 %r3, [%d91], 0"), false },
+	{ "exchange_128", WIDE("exch", "%q2", "%q1"), false },
+	{ "lock_and_unlock", ATOMS("cas.b32 %r3, [%d91], 0, 1", "exch.b32 %r3, [%d91], 0"), false },
+	{ "lock_and_unlock_128", WIDE("cas", "%q1, %q2", "%q2, %q1"), false },
+	{ "count_up", ATOMS("inc.u32 %r3, [%d91], 1", "inc.u32 %r3, [%d91], 1"), false },
+	{ "count_down", ATOMS("dec.u32 %r3, [%d91], 1", "dec.u32 %r3, [%d91], 1"), false },
+	{ "or_and_xor", ATOMS("or.b32 %r3, [%d91], 1", "xor.b32 %r3, [%d91], 1"), false },
+	{ "max_and_min", ATOMS("max.u32 %r3, [%d91], 1", "min.u32 %r3, [%d91], 0"), false },
+	/* these change nothing */
+	{ "add_nothing", ATOMS("add.u32 %r3, [%d91], 0", "xor.b32 %r3, [%d91], 0"), true },
+	{ "exchange_for_the_same", ATOMS("exch.b32 %r3, [%d91], 0", "or.b32 %r3, [%d91], 0"), true },
+	{ "exchange_for_the_same_128", WIDE("exch", "%q1", "%q1"), true },
+	{ "lock_is_held", ATOMS("cas.b32 %r3, [%d91], 1, 2", "cas.b32 %r3, [%d91], 0, 0"), true },
+	{ "lock_is_held_128", WIDE("cas", "%q2, %q1", "%q1, %q1"), true },
+	{ "count_to_zero", ATOMS("inc.u32 %r3, [%d91], 0", "dec.u32 %r3, [%d91], 0"), true },
+	{ "and_with_all", ATOMS("and.b32 %r3, [%d91], -1", "max.s32 %r3, [%d91], -1"), true },
+	{ "min_of_more", ATOMS("min.s32 %r3, [%d91], 1", "max.u32 %r3, [%d91], 0"), true },
+	{ "look_and_arrive", TURNS(60000, ".shared .b64 b; mbarrier.init.shared.b64 [b], 1;", LOOK
+				   "mbarrier.arrive.shared.b64 %d1, [b]; "
+				   "mbarrier.arrive.shared.b64 %d1, [b];"), false },
+};
+
+static void loop(uint32_t i)
+{
+	char __attribute__((aligned(16))) memory[2048] = {};
+	char why[700], reason[500];
+	struct rusage before, after;
+	long sleeps;
+	int result;
+
+	getrusage(RUSAGE_SELF, &before);
+	result = run_text(loops[i].text, memory, reason, sizeof(reason));
+	getrusage(RUSAGE_SELF, &after);
+	sleeps = after.ru_nvcsw - before.ru_nvcsw;
+	snprintf(why, sizeof(why), "result %d: %s; it has slept %ld times", result, reason, sleeps);
+	told(loops[i].name, !result && (sleeps > SLEEPS) == loops[i].waits, why);
+}
+
+/*
  * A function with @bytes of local memory, called through a pointer: each thread fills it, all wait,
  * and each looks whether its own is still there.
  */
@@ -220,11 +287,13 @@ int main(int argc, char **argv)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("TAP version 13\n1..%zu\n", sizeof(values) / sizeof(*values) +
-	       sizeof(addresses) / sizeof(*addresses) + 4);
+	       sizeof(addresses) / sizeof(*addresses) + sizeof(loops) / sizeof(*loops) + 4);
 	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		value(i);
 	for (uint32_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++)
 		address(i);
+	for (uint32_t i = 0; i < sizeof(loops) / sizeof(*loops); i++)
+		loop(i);
 	stack("large_frame", 200000, 0);
 	stack("too_large_frame", 4000000, ILLEGAL_ADDRESS);
 	many("many_registers", true);

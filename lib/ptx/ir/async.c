@@ -172,6 +172,7 @@ void translate_mbarrier(struct translator *t)
 	if (has(t, MOD_init)) {
 		call_math(t, "mbarrier_init", barrier, count);
 	} else if (arrive || drop) {
+		note_deed(t);
 		count = call_math(t, "mbarrier_arrive", barrier, count,
 				  constant(t, 32, (expect ? ARRIVE_EXPECTS : 0) |
 					   (drop ? ARRIVE_DROPS : 0)));

@@ -61,6 +61,47 @@ static LLVMValueRef is_outside(struct translator *t, enum space space, LLVMValue
 		      false);
 }
 
+/*
+ * Others may wait for what has changed memory; an atom that has changed nothing is a look at it, as a
+ * loop makes that waits for a lock. @old, @value, @other: as of one()
+ */
+static void note_change(struct translator *t, enum atomic_kind kind, enum type type,
+			LLVMValueRef old, LLVMValueRef value, LLVMValueRef other)
+{
+	LLVMIntPredicate below = type_is(type, KIND_SIGNED) ? LLVMIntSLT : LLVMIntULT;
+	LLVMValueRef before = old, after = value, stores;
+
+	switch (kind) {
+	case INC:			/* from 0 up to 0 alone changes nothing, and so down */
+	case DEC:
+		after = BUILD(Or, old, value);
+		/* fall through */
+	case ADD:
+	case XOR:
+		before = LLVMConstNull(LLVMTypeOf(value));
+		break;
+	case OR:
+		after = BUILD(Or, old, value);
+		break;
+	case AND:
+		after = BUILD(And, old, value);
+		break;
+	case MIN:
+	case MAX:
+		stores = kind == MIN ? LLVMBuildICmp(t->builder, below, value, old, "") :
+				       LLVMBuildICmp(t->builder, below, old, value, "");
+		after = choose(t, stores, value, old);
+		break;
+	case CAS:
+		stores = LLVMBuildICmp(t->builder, LLVMIntEQ, old, value, "");
+		after = choose(t, stores, other, old);
+		break;
+	default:
+		break;
+	}
+	note_deed_if(t, LLVMBuildICmp(t->builder, LLVMIntNE, before, after, ""));
+}
+
 /* Return: the old value; of cas, @value is compared and @other stored */
 static LLVMValueRef one(struct translator *t, enum atomic_kind kind, enum type type,
 			LLVMValueRef pointer, LLVMValueRef value, LLVMValueRef other,
@@ -113,17 +154,19 @@ static LLVMValueRef in_memory(struct translator *t, LLVMValueRef value)
 
 static void wide(struct translator *t, enum atomic_kind kind, LLVMValueRef pointer)
 {
-	LLVMValueRef old = in_memory(t, NULL);
-	LLVMValueRef value = in_memory(t, get(t, operand(t, 2), TYPE_B128));
+	LLVMValueRef place = in_memory(t, NULL), value = get(t, operand(t, 2), TYPE_B128), old;
+	LLVMValueRef other = kind == CAS ? get(t, operand(t, 3), TYPE_B128) : NULL;
 
 	if (kind == CAS)
-		call_math(t, "compare_128", pointer, value,
-			  in_memory(t, get(t, operand(t, 3), TYPE_B128)), old);
+		call_math(t, "compare_128", pointer, in_memory(t, value), in_memory(t, other),
+			  place);
 	else if (kind == EXCH)
-		call_math(t, "exchange_128", pointer, value, old);
+		call_math(t, "exchange_128", pointer, in_memory(t, value), place);
 	else
 		unsupported(t);
-	put(t, operand(t, 0), BUILD(Load2, t->i128, old), TYPE_B128);
+	old = BUILD(Load2, t->i128, place);
+	note_change(t, kind, TYPE_B128, old, value, other);
+	put(t, operand(t, 0), old, TYPE_B128);
 }
 
 static void atomic(struct translator *t, bool with_result)
@@ -134,7 +177,7 @@ static void atomic(struct translator *t, bool with_result)
 	uint32_t at = with_result, bits = type_bits(type), count = 1, order = 0;
 	enum atomic_kind kind = kind_of(t);
 	const struct operand *to = with_result ? operand(t, 0) : &sink, *from = operand(t, at + 1);
-	LLVMValueRef pointer, other = NULL, index, values[8];
+	LLVMValueRef pointer, other = NULL, index, old, values[8];
 
 	order |= has(t, MOD_acquire) || has(t, MOD_acq_rel) ? PTX_ORDER_ACQUIRE : 0;
 	order |= has(t, MOD_release) || has(t, MOD_acq_rel) ? PTX_ORDER_RELEASE : 0;
@@ -160,7 +203,11 @@ static void atomic(struct translator *t, bool with_result)
 	if (kind == CAS)
 		other = get(t, operand(t, 3), type);
 	if (count == 1) {
-		put(t, to, one(t, kind, type, pointer, get(t, from, type), other, space), type);
+		values[0] = get(t, from, type);
+		old = one(t, kind, type, pointer, values[0], other, space);
+		if (with_result)
+			note_change(t, kind, type, old, values[0], other);
+		put(t, to, old, type);
 		if (has(t, MOD_async))
 			complete_bytes(t, 2, bits / 8);
 		return;
@@ -170,9 +217,11 @@ static void atomic(struct translator *t, bool with_result)
 		values[i] = get(t, &from->items[i], type);
 	for (uint32_t i = 0; i < count && i < from->count; i++) {
 		index = constant(t, 64, i * bits / 8);
-		put(t, with_result && i < to->count ? &to->items[i] : &sink,
-		    one(t, kind, type, LLVMBuildGEP2(t->builder, t->i8, pointer, &index, 1, ""),
-			values[i], NULL, space), type);
+		old = one(t, kind, type, LLVMBuildGEP2(t->builder, t->i8, pointer, &index, 1, ""),
+			  values[i], NULL, space);
+		if (with_result)
+			note_change(t, kind, type, old, values[i], NULL);
+		put(t, with_result && i < to->count ? &to->items[i] : &sink, old, type);
 	}
 }
 

@@ -211,6 +211,7 @@ void align_check(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, u
 
 /* ---- memory.c ---- */
 void note_deed(struct translator *t);
+void note_deed_if(struct translator *t, LLVMValueRef done);
 uint32_t promised_align(const struct translator *t, uint32_t align);
 void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes);
 void check_room(struct translator *t, LLVMValueRef bytes, uint32_t align);

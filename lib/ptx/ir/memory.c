@@ -142,12 +142,18 @@ void note_looked_at(struct translator *t, LLVMValueRef pointer, uint32_t bytes)
 /* It has done what others may wait for. */
 void note_deed(struct translator *t)
 {
+	note_deed_if(t, constant(t, 1, 1));
+}
+
+void note_deed_if(struct translator *t, LLVMValueRef done)
+{
 	LLVMValueRef at;
 
 	if (!t->polls)
 		return;
 	at = at_offset(t, t->thread, offsetof(struct ptx_thread, deeds));
-	LLVMBuildStore(t->builder, BUILD(Add, BUILD(Load2, t->i32, at), constant(t, 32, 1)), at);
+	LLVMBuildStore(t->builder, BUILD(Add, BUILD(Load2, t->i32, at), resize(t, done, 32, false)),
+		       at);
 }
 
 /*
