@@ -80,7 +80,14 @@ void fiber_wake(struct fiber *fiber)
 	fiber->state = FIBER_READY;
 	queue_add(&block->ready, fiber);
 	block->queued++;
-	block->happened = true;
+}
+
+/* A thread meets others, at a barrier or in an operation of its warp. */
+void fiber_meets(struct fiber *fiber)
+{
+	struct ptx_block *block = fiber->at.block;
+
+	block->happened = block->happened || !meets_in_vain(fiber);
 }
 
 /* Wakes all threads of a list, in its order. */
@@ -125,7 +132,9 @@ static void poll(struct fiber *fiber, bool happened)
 	if (block->serial && !block->runner->grid->failed)
 		return;
 	fiber->polled = block->runner->polled = true;
-	block->happened |= has_progressed(fiber) || happened;
+	happened |= has_progressed(fiber);
+	fiber->in_vain = happened ? 0 : MEETINGS;
+	block->happened |= happened;
 	queue_add(&block->ready, fiber);
 	block->queued++;
 	fiber_wait(fiber);
@@ -208,8 +217,8 @@ static bool block_round(struct runner *runner, struct ptx_block *block)
 		block->turns--;
 		resume(runner, queue_take(block));
 	}
-	if (block->at_sites && warps_sites(block))
-		block->happened = true;
+	if (block->at_sites)
+		warps_sites(block);
 	return block->happened;
 }
 
