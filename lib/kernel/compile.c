@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Translates the kernels of a module of which there is PTX. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,11 +82,18 @@ static void set_linked(struct module *module)
 	pthread_mutex_unlock(&modules_lock);
 }
 
+static void notice(const char *text)
+{
+	static atomic_bool aloud;
+
+	log_notice(text, !atomic_exchange(&aloud, true));
+}
+
 /* With code_lock held: reads and links the module's texts, the first time. */
 static CUresult link_texts(struct module *module, const struct ptx_object *object)
 {
 	const struct ptx_variables variables = { variable_address, has_values, module,
-						 module->context };
+						 module->context, notice };
 	struct image *image = module->image;
 	struct ptx_log log = {};
 	uint32_t before;

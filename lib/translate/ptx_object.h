@@ -16,7 +16,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	12
+#define PTX_OBJECT_VERSION	13
 
 struct ptx_code;			/* texts, read and linked */
 struct ptx_kernel;			/* a kernel that was translated */
@@ -49,6 +49,8 @@ struct ptx_variables {
 	void *data;
 	/* Tells contexts apart: calls through unified pointers stay in the kernel's own */
 	const void *context;
+	/* Says that the code's compilation has waited for long. NULL: nobody hears it */
+	void (*notice)(const char *text);
 };
 
 /* Gets a fault: the address, and where the thread was */

@@ -3,12 +3,14 @@
  * Compiles and runs a kernel that uses a variable and calls a function through a pointer: for
  * host-cache.sh, which looks at what is left on disk.
  *
- *	host-cache MEMCAST-PTX.SO ADDED
+ *	host-cache MEMCAST-PTX.SO ADDED [stop]
  *
- * It prints "made" for each function that LLVM compiles, and "looked" when the folder is listed.
+ * It prints "made" for each function that LLVM compiles, and "looked" when the folder is listed. With
+ * "stop" it stops while it compiles the first one.
  */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 static uint64_t variable;
 static void *library;
+static bool stops;
 
 static uint64_t address_of(void *data, const char *name, uint32_t text, size_t bytes, size_t align)
 {
@@ -37,6 +40,8 @@ int LLVMTargetMachineEmitToMemoryBuffer(void *machine, void *module, int kind, c
 
 	*(void **)&emit = dlsym(library, __func__);
 	puts("made");
+	if (stops)
+		raise(SIGSTOP);
 	return emit(machine, module, kind, message, buffer);
 }
 
@@ -47,6 +52,11 @@ DIR *fdopendir(int fd)
 	*(void **)&open_it = dlsym(RTLD_NEXT, __func__);
 	puts("looked");
 	return open_it(fd);
+}
+
+static void notice(const char *text)
+{
+	puts(text);
 }
 
 int main(int argc, char **argv)
@@ -62,7 +72,7 @@ int main(int argc, char **argv)
 		"st.global.u32 [%%d2], %%r2; ret; }\n";
 	static const struct ptx_run_host host;
 	const struct ptx_object *object;
-	struct ptx_variables where = { .address = address_of };
+	struct ptx_variables where = { .address = address_of, .notice = notice };
 	uint32_t out[THREADS] = {}, *parameter = out;
 	struct ptx_launch launch = {
 		.parameters = &parameter, .grid = { 1, 1, 1 }, .block = { THREADS, 1, 1 },
@@ -74,7 +84,8 @@ int main(int argc, char **argv)
 	struct ptx_code *code;
 	char buffer[4096];
 
-	library = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	stops = argc == 4;
+	library = argc >= 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
 	object = library ? dlsym(library, PTX_OBJECT_SYMBOL) : NULL;
 	if (!object || object->version != PTX_OBJECT_VERSION)
 		return 2;

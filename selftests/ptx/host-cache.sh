@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test cache -rdynamic
 folder=$temp/a/b
-plan ptx.cache 16
+plan ptx.cache 17
 
 # Runs the kernel, whose program says what LLVM makes.
 run() { MEMCAST_PTX_CACHE=$folder timeout 100 "$temp/cache" "$object" "${1:-5}" >"$temp/said" 2>&1; }
@@ -91,6 +91,17 @@ for i in 1 2 3 4; do wait -n || good=1; done
 made=$(cat "$temp"/said.* | grep -c '^made')	# the kernel and the function
 [ $good = 0 ] && [ "$made" = 2 ] && [ "$(files)" = 2 ] && ! compgen -G "$folder/*.o.*" >"$temp/said"
 result together $?
+
+# one that never ends to compile, as it was stopped, is waited for, but not for ever
+rm -rf "$folder"
+MEMCAST_PTX_CACHE=$folder "$temp/cache" "$object" 5 stop >"$temp/said" 2>&1 &
+stopped=$!
+until ps -o s= $stopped | grep -q T; do sleep 0.1; done
+compiles && grep -q '^k: has waited 5 s for' "$temp/said" && compiles_nothing
+good=$?
+kill -KILL $stopped
+wait $stopped 2>"$temp/said"
+result stopped $good
 
 folder=0
 compiles && compiles && [ ! -e 0 ]

@@ -232,11 +232,11 @@ int cache_lock(const struct digest *key)
 	fd = folder < 0 ? -1 : openat(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
 				      0600);
 	if (fd < 0)
-		return -1;
-	while (fcntl(fd, F_OFD_SETLKW, &lock))
-		if (errno != EINTR)
-			break;
-	return fd;
+		return CACHE_NONE;
+	if (!fcntl(fd, F_OFD_SETLK, &lock) || (errno != EAGAIN && errno != EACCES))
+		return fd;
+	close(fd);
+	return CACHE_TAKEN;
 }
 
 void cache_unlock(int lock)
@@ -249,7 +249,7 @@ void cache_unlock(int lock)
 	close(lock);
 }
 
-/* Did cache_store() make the file? A number behind ".o" is of a process that writes it. */
+/* Did cache_store() make the file? A number behind ".o" is of a thread that writes it. */
 static bool is_ours(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == 32 && !strncmp(name + 32, ".o", 2) &&
@@ -391,7 +391,7 @@ void cache_store(int lock, const struct digest *key, const struct cached *cached
 	bool good = false;
 	int fd;
 
-	if (lock < 0)
+	if (lock == CACHE_NONE)
 		return;
 	rest = size <= FILE_MOST - sizeof(head) && make_room(size + sizeof(head)) ?
 	       malloc(size + 1) : NULL;
@@ -403,8 +403,8 @@ void cache_store(int lock, const struct digest *key, const struct cached *cached
 	memcpy(rest + cached->object_bytes, cached->names, cached->names_bytes);
 	head.check = check_of(&head, rest, size);
 	name_of(key, name);
-	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)getpid());
-	/* a process of the same number, in another namespace, may have left one */
+	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)gettid());
+	/* a thread of the same number, in another namespace, may have left one */
 	unlinkat(folder, temporary, 0);
 	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0) {

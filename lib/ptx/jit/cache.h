@@ -24,9 +24,11 @@ bool cache_build(struct digest *digest);
 /* Return: is there such a file, whole and only writable by this user? */
 bool cache_load(const struct digest *key, struct cached *cached);
 
+#define CACHE_NONE	-1
+#define CACHE_TAKEN	-2		/* by another process, or thread, that makes the same */
+
 /*
- * cache_lock() waits for another process that makes the same. Return: for cache_store(), which
- * writes the file, and for cache_unlock(); -1: there is no cache
+ * Return: for cache_store(), which writes the file, but with CACHE_NONE, and for cache_unlock()
  */
 int cache_lock(const struct digest *key);
 void cache_store(int lock, const struct digest *key, const struct cached *cached);

@@ -295,6 +295,7 @@ int ptx_code_new(const struct ptx_text *texts, uint32_t count,
 	*code = NULL;
 	if (!result) {
 		new->context = variables->context;
+		new->notice = variables->notice;
 		if (!unified_join(new))
 			result = fail_with(log, CUDA_ERROR_OUT_OF_MEMORY,
 					   "no memory for device code");

@@ -84,6 +84,7 @@ struct ptx_code {
 	uint32_t dynamic_align;		/* of dynamic shared memory */
 	const char *const *names;	/* of the texts, for errors; or NULL */
 	const void *context;		/* whose module it is; only compared */
+	void (*notice)(const char *text);	/* says that a compilation has waited; or NULL */
 	struct digest digest;		/* of the texts */
 	bool fibers;			/* MEMCAST_PTX_FIBERS: no kernel is cut */
 	bool checked;			/* MEMCAST_PTX_CHECK was set */

@@ -12,12 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cache.h"
 #include "code.h"
 #include "elf_file.h"
 #include "llvm.h"
 #include "ptx/ir/ir.h"
+
+#define NAP_NS		10000000UL
+#define NAPS_TOLD	500		/* looks at a lock before it says that it waits: 5 s */
+#define NAPS_MOST	3000
 
 #define LARGE	4000	/* statements: from here on, code is made quickly rather than well */
 
@@ -44,7 +49,7 @@ struct making {
 	struct ptx_code *code;
 	struct root *root;
 	struct digest key;		/* in the cache */
-	int lock;			/* of the cache; -1: there is none */
+	int lock;			/* of the cache, or CACHE_… */
 	ptx_shown *shown;		/* gets the code, which is not linked then; or NULL */
 	void *data;
 };
@@ -451,10 +456,45 @@ static bool take_cached(const struct making *making)
 	return good;
 }
 
+static void say(const struct making *making, const char *format)
+{
+	const struct symbol *symbol = making->root->function->symbol;
+	char text[400];
+
+	if (!making->code->notice)
+		return;
+	snprintf(text, sizeof(text), format, symbol->length < 200 ? (int)symbol->length : 200,
+		 symbol->name);
+	making->code->notice(text);
+}
+
+/*
+ * Takes the lock of the cache. Who has it may never give it back: it is stopped, or it was killed
+ * while it compiled, and its child has the lock on. Return: has it stored the code?
+ */
+static bool wait_for_lock(struct making *making)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+
+	for (uint32_t naps = 0; naps < NAPS_MOST; naps++) {
+		making->lock = cache_lock(&making->key);
+		if (making->lock != CACHE_TAKEN)
+			return making->lock != CACHE_NONE && take_cached(making);
+		if (naps == NAPS_TOLD)
+			say(making, "%.*s: has waited 5 s for another process that compiles it");
+		nanosleep(&nap, NULL);
+		if (take_cached(making))
+			return true;
+	}
+	say(making, "%.*s: has waited 30 s for another process that compiles it, and is compiled "
+	    "here, too");
+	return false;
+}
+
 /* Return: false: the root's log says why not */
 bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
 {
-	struct making making = { .jit = jit, .code = code, .root = root, .lock = -1 };
+	struct making making = { .jit = jit, .code = code, .root = root, .lock = CACHE_NONE };
 	bool good;
 
 	if (!jit->caches)
@@ -462,8 +502,7 @@ bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
 	making.key = key_of(&making);
 	if (take_cached(&making))
 		return true;
-	making.lock = cache_lock(&making.key);
-	good = (making.lock >= 0 && take_cached(&making)) || compile(&making);
+	good = wait_for_lock(&making) || compile(&making);
 	cache_unlock(making.lock);
 	return good;
 }
@@ -473,7 +512,7 @@ bool jit_show(struct jit *jit, struct ptx_code *code, struct root *root, ptx_sho
 	      void *data)
 {
 	struct making making = {
-		.jit = jit, .code = code, .root = root, .lock = -1, .shown = shown, .data = data,
+		.jit = jit, .code = code, .root = root, .lock = CACHE_NONE, .shown = shown, .data = data,
 	};
 
 	return compile(&making);
