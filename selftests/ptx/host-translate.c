@@ -5,17 +5,22 @@
  *
  *	host-translate MEMCAST-PTX.SO FACTS.TXT
  */
+#include <errno.h>
 #include <fenv.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "ptx/run/run.h"
 #include "sequences.h"
 #define GROUP	"translate"
 #include "translate.h"
 
+#define OUT_OF_MEMORY	2
 #define ROWS		16
 
 /* An instruction of facts.txt, and its rows */
@@ -810,6 +815,71 @@ static void unsupported(const char *name, const char *head, const char *line, co
 	told(name, good, log.text);
 }
 
+/* Of memcast-ptx.so's own allocations, or LLVM's of pages, the one of this number fails. 0: none */
+static uint32_t fails_at;
+static bool of_pages;
+
+static bool fails(bool pages)
+{
+	return fails_at && pages == of_pages && !--fails_at;
+}
+
+void *__libc_calloc(size_t count, size_t size);
+
+void *calloc(size_t count, size_t size)
+{
+	Dl_info caller;
+	bool own = fails_at && dladdr(__builtin_return_address(0), &caller) &&
+		   strstr(caller.dli_fname, PTX_OBJECT);
+
+	return own && fails(false) ? NULL : __libc_calloc(count, size);
+}
+
+void *mmap(void *address, size_t bytes, int access, int flags, int fd, off_t offset)
+{
+	if (fails(true)) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, address, bytes, access, flags, fd, offset);
+}
+
+/* A launch for which memory lacks fails, and the next one does not. */
+static void memory_lacks(const char *name, bool pages)
+{
+	static const char text[] = HEAD ".visible .entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r; "
+		".reg .pred %p; ld.param.u64 %d, [o]; mov.u32 %r, 0; L: bar.sync 0; add.u32 %r, %r, 1; "
+		"setp.lt.u32 %p, %r, 9; @%p bra L; st.global.u32 [%d], %r; ret; }\n";
+	uint32_t out, *parameter = &out, failures = 0;
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+	char why[700] = "";
+	int first, next = 0;
+	bool good = true;
+
+	for (uint32_t number = 1; good; number++) {
+		if (load(text, strlen(text), &code, &log))
+			break;
+		of_pages = pages;
+		fails_at = number;
+		first = object->kernel(code, "k", &kernel, &log);
+		if (fails_at) {			/* there are not so many */
+			fails_at = 0;
+			object->code_free(code);
+			break;
+		}
+		failures += first == OUT_OF_MEMORY;
+		snprintf(why, sizeof(why), "%u: first %d: %.200s", number, first, log.text);
+		out = 0;
+		next = run(code, "k", 64, &parameter, log.text, sizeof(log.text));
+		good = (!first || first == OUT_OF_MEMORY) && !next && out == 9;
+		snprintf(why + strlen(why), 300, "; then %d: %.200s, %u", next, log.text, out);
+		object->code_free(code);
+	}
+	told(name, good && failures, why);
+}
+
 int main(int argc, char **argv)
 {
 	if (!open_object(argc == 3 ? argv[1] : NULL))
@@ -848,6 +918,8 @@ int main(int argc, char **argv)
 	      1 << 19,
 	      "ret; \n", INVALID_PTX);
 	many_ways();
+	memory_lacks("memory_lacks", false);
+	memory_lacks("memory_of_pages_lacks", true);
 	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ",
 	      3,
 	      "ret; }\n", 0);

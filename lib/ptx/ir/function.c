@@ -87,13 +87,18 @@ void root_external(struct root *root, const char *name, void *address)
 		struct external *more = realloc(root->externals, room * sizeof(*more));
 
 		if (!more) {
-			root->failed = true;
+			root_lacks_memory(root);
 			return;
 		}
 		root->externals = more;
 		root->externals_room = room;
 	}
-	root->externals[root->externals_count++] = (struct external) { strdup(name), address };
+	root->externals[root->externals_count].address = address;
+	root->externals[root->externals_count].name = strdup(name);
+	if (!root->externals[root->externals_count].name)
+		root_lacks_memory(root);
+	else
+		root->externals_count++;
 }
 
 /*
@@ -135,7 +140,7 @@ LLVMValueRef function_value(struct translator *t, struct function *function)
 		struct function **more = realloc(root->functions, room * sizeof(*more));
 
 		if (!more) {
-			root->failed = true;
+			root_lacks_memory(root);
 			return value;
 		}
 		root->functions = more;
@@ -298,6 +303,7 @@ static void translate_function(struct translator *t, struct function *function)
 	struct complaint complaint = {};
 	struct kept kept = {};
 	LLVMBasicBlockRef entry;
+	bool is_cut;
 
 	t->function = function;
 	t->unit = function->unit;
@@ -309,14 +315,17 @@ static void translate_function(struct translator *t, struct function *function)
 	memset(&t->body, 0, sizeof(t->body));
 	forget(&function->parameters);
 	forget(&function->results);
+	/* it was read before, and had no fault */
 	if (body_read(function, &t->body, &complaint) != CUDA_SUCCESS || !count_waits(t)) {
-		unsupported(t);
+		root_lacks_memory(t->root);
 		return;
 	}
-	t->cuts = function->kernel && t->root->is_cut ? cuts_find(&t->body) : 0;
+	is_cut = function->kernel && t->root->is_cut;
+	t->cuts = is_cut ? cuts_find(&t->body) : 0;
 	/* gdb finds each register in memory */
-	if (!t->code->debugged && !registers_look(&t->body, t->cuts ? &kept : NULL)) {
-		unsupported(t);
+	if ((is_cut && !t->cuts) ||
+	    (!t->code->debugged && !registers_look(&t->body, is_cut ? &kept : NULL))) {
+		root_lacks_memory(t->root);
 		return;
 	}
 	lines_function(t, function->line, NULL);

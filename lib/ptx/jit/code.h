@@ -55,6 +55,7 @@ struct root {
 	struct ptx_kernel kernel;
 	void *entry;			/* of a device function */
 	bool failed, done, polls;
+	bool no_memory;			/* that is why it has failed: the next use tries again */
 	struct ptx_log log;
 	struct root *next;
 	uint32_t statements;
@@ -108,6 +109,8 @@ void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *resu
 /* What the linker calls a root's function */
 void root_name(const struct root *root, const char *kind, char *name, size_t size);
 uint32_t root_frame(struct function *function);
+/* The root cannot be compiled now. Return: false */
+bool root_lacks_memory(struct root *root);
 /* Compiles a function, once; the code is locked. NULL: no memory */
 struct root *root_compile(struct ptx_code *code, struct function *function);
 /* Shows what root_compile() would make. Return: NULL, or why it cannot be compiled */
@@ -127,7 +130,8 @@ void *external_find(struct ptx_code *code, const char *name);
 
 /* ---- jit.c ---- */
 bool jit_wants(const char *variable);
-struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size);
+/* NULL: @root says why */
+struct jit *jit_new(const struct ptx_code *code, struct root *root);
 void jit_free(struct jit *jit);
 /* Has the processor instructions that convert f16? */
 bool jit_has_halves(const struct jit *jit);

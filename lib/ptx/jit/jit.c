@@ -8,6 +8,7 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct jit {
 	bool caches;
 	bool halves;
 	bool all_large;			/* MEMCAST_PTX_LEVEL=0: as if all roots were large */
+	struct root *linked;		/* whose log says what is wrong, if it does not link */
 };
 
 /* A root while its code is made */
@@ -88,14 +90,15 @@ static void initialise(void)
 	target_initialise();
 }
 
-static bool take_error(LLVMErrorRef error, char *reason, size_t size)
+static bool take_error(LLVMErrorRef error, struct root *root)
 {
 	char *message;
 
 	if (!error)
 		return false;
 	message = LLVMGetErrorMessage(error);
-	snprintf(reason, size, "LLVM: %s", message);
+	root->no_memory |= strstr(message, strerror(ENOMEM)) != NULL;
+	snprintf(root->log.text, sizeof(root->log.text), "LLVM: %s", message);
 	LLVMDisposeErrorMessage(message);
 	return true;
 }
@@ -108,7 +111,15 @@ bool jit_wants(const char *variable)
 	return value && *value && strcmp(value, "0");
 }
 
-struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
+/* Gets what is wrong with an object before the look-up of its function fails, which does not say it. */
+static void report(void *data, LLVMErrorRef error)
+{
+	struct jit *jit = data;
+
+	take_error(error, jit->linked);
+}
+
+struct jit *jit_new(const struct ptx_code *code, struct root *root)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 	char *triple, *processor, *features, *message = NULL;
@@ -117,18 +128,25 @@ struct jit *jit_new(const struct ptx_code *code, char *reason, size_t size)
 
 	pthread_once(&once, initialise);
 	if (!jit) {
-		snprintf(reason, size, "no memory for the compiler");
+		root_lacks_memory(root);
 		return NULL;
 	}
-	if (take_error(llvm_new_linker(&jit->linker), reason, size)) {
+	if (take_error(llvm_new_linker(&jit->linker), root)) {
 		free(jit);
 		return NULL;
 	}
+	LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit->linker),
+						report, jit);
 	jit->names = scope_new(&jit->arena, NULL);
+	if (!jit->names) {
+		root_lacks_memory(root);
+		jit_free(jit);
+		return NULL;
+	}
 	triple = LLVMGetDefaultTargetTriple();
 	target_choose(&processor, &features);
 	if (LLVMGetTargetFromTriple(triple, &target, &message)) {
-		snprintf(reason, size, "LLVM: %s", message);
+		snprintf(root->log.text, sizeof(root->log.text), "LLVM: %s", message);
 		jit_free(jit);
 		jit = NULL;
 	} else {
@@ -213,14 +231,14 @@ static bool define(struct jit *jit, const char *name, void *address, struct root
 			 .Flags = { LLVMJITSymbolGenericFlagsExported, 0 } },
 	};
 
-	if (!jit->names || !word.at)
-		return false;
+	if (!word.at)
+		return root_lacks_memory(root);
 	if (scope_find_here(jit->names, word.at, word.length))
 		return true;
 	pair.Name = LLVMOrcLLJITMangleAndIntern(jit->linker, name);
-	return scope_add(jit->names, &word) &&
-	       !take_error(llvm_define(jit->linker, library, &pair, 1), root->log.text,
-			   sizeof(root->log.text));
+	if (!scope_add(jit->names, &word))
+		return root_lacks_memory(root);
+	return !take_error(llvm_define(jit->linker, library, &pair, 1), root);
 }
 
 static bool define_all(struct jit *jit, struct root *root)
@@ -237,13 +255,18 @@ static bool define_all(struct jit *jit, struct root *root)
 static void *look_up(struct jit *jit, const char *kind, struct root *root)
 {
 	LLVMOrcExecutorAddress address = 0;
+	LLVMErrorRef error;
 	char name[64];
 
 	root_name(root, kind, name, sizeof(name));
-	if (take_error(LLVMOrcLLJITLookup(jit->linker, &address, name), root->log.text,
-		       sizeof(root->log.text)))
-		return NULL;
-	return (void *)(uintptr_t)address;
+	error = LLVMOrcLLJITLookup(jit->linker, &address, name);
+	if (!error)
+		return (void *)(uintptr_t)address;
+	if (*root->log.text)
+		LLVMConsumeError(error);
+	else
+		take_error(error, root);
+	return NULL;
 }
 
 static void keep_lines(struct root *root, const char *kind, const void *object, size_t size,
@@ -286,24 +309,27 @@ static bool link_object(const struct making *making, LLVMMemoryBufferRef object,
 	struct jit *jit = making->jit;
 	struct root *root = making->root;
 	LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->linker);
+	LLVMOrcResourceTrackerRef tracker;
 	const char *kind = !root->function->kernel ? "function" : root->kernel.waits ? "thread" :
 			   "block";
 	size_t size = LLVMGetBufferSize(object);
 	void *copy = malloc(size), *address;	/* the linker takes the object away */
 
+	jit->linked = root;
 	if (copy)
 		memcpy(copy, LLVMGetBufferStart(object), size);
-	if (!copy || !define_all(jit, root)) {
+	if (!(copy || root_lacks_memory(root)) || !define_all(jit, root)) {
 		free(copy);
 		LLVMDisposeMemoryBuffer(object);
 		return false;
 	}
-	if (take_error(LLVMOrcLLJITAddObjectFile(jit->linker, library, object), root->log.text,
-		       sizeof(root->log.text))) {
-		free(copy);
-		return false;
-	}
-	address = look_up(jit, kind, root);
+	tracker = LLVMOrcJITDylibCreateResourceTracker(library);
+	address = take_error(LLVMOrcLLJITAddObjectFileWithRT(jit->linker, tracker, object), root) ?
+		  NULL : look_up(jit, kind, root);
+	/* for lack of memory: its names are free again, for the next try */
+	if (!address)
+		LLVMConsumeError(LLVMOrcResourceTrackerRemove(tracker));
+	LLVMOrcReleaseResourceTracker(tracker);
 	if (address)
 		keep_lines(root, kind, copy, size, address);
 	if (address && is_new)
@@ -430,7 +456,10 @@ static struct digest key_of(const struct making *making)
 	return key;
 }
 
-/* Takes an object that another process, or an earlier run, has made. */
+/*
+ * Takes an object that another process, or an earlier run, has made. Return: true: the root needs no
+ * compilation, or there is no memory for it
+ */
 static bool take_cached(const struct making *making)
 {
 	struct root *root = making->root;
@@ -453,7 +482,7 @@ static bool take_cached(const struct making *making)
 				   (cached.object, cached.object_bytes, "ptx"), false);
 	}
 	free(cached.memory);
-	return good;
+	return good || root->no_memory;
 }
 
 static void say(const struct making *making, const char *format)
@@ -500,11 +529,9 @@ bool jit_compile(struct jit *jit, struct ptx_code *code, struct root *root)
 	if (!jit->caches)
 		return compile(&making);
 	making.key = key_of(&making);
-	if (take_cached(&making))
-		return true;
-	good = wait_for_lock(&making) || compile(&making);
+	good = take_cached(&making) || wait_for_lock(&making) || compile(&making);
 	cache_unlock(making.lock);
-	return good;
+	return good && !root->no_memory;
 }
 
 /* Compiles a root to text alone. Return: false: the root's log says why not */

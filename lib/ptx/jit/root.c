@@ -96,16 +96,36 @@ void root_name(const struct root *root, const char *kind, char *name, size_t siz
 		 root->kernel.windows ? ".windows" : "");
 }
 
+bool root_lacks_memory(struct root *root)
+{
+	root->failed = root->no_memory = true;
+	snprintf(root->log.text, sizeof(root->log.text), "no memory for device code");
+	return false;
+}
+
+/* Forgets what a compilation for which memory lacked has left. */
+static void root_again(struct root *root)
+{
+	root->failed = root->no_memory = false;
+	root->log.text[0] = '\0';
+	root->functions_count = root->statements = root->zeroed = 0;
+}
+
 static struct root *root_new(struct ptx_code *code, struct function *function, bool windows)
 {
+	char *name = strndup(function->symbol->name, function->symbol->length);
 	struct root *root = calloc(1, sizeof(*root));
 	struct facts *facts = facts_of(function);
 	struct reach reach;
 	uint32_t end;
 	bool shared;
 
-	if (!root)
+	if (!name || !root) {
+		free(name);
+		free(root);
 		return NULL;
+	}
+	root->kernel.name = name;
 	reach = reach_of(code, function);
 	root->function = function;
 	/* the room of a function that is called by a pointer is looked at by its frame */
@@ -140,7 +160,6 @@ static struct root *root_new(struct ptx_code *code, struct function *function, b
 		root->kernel.static_shared = end - PTX_SHARED_FIRST;
 		root->kernel.dynamic_first = (end + code->dynamic_align - 1) &
 					     ~(code->dynamic_align - 1);
-		root->kernel.name = strndup(function->symbol->name, function->symbol->length);
 	}
 	root->next = code->roots;
 	code->roots = root;
@@ -161,10 +180,13 @@ static struct root *root_begin(struct ptx_code *code, struct function *function,
 		root = root_new(code, function, windows);
 	if (!root || root->done)
 		return root;
+	root_again(root);
 	if (!code->jit)
-		code->jit = jit_new(code, root->log.text, sizeof(root->log.text));
-	if (!code->jit)
-		root->failed = root->done = true;
+		code->jit = jit_new(code, root);
+	if (!code->jit) {
+		root->failed = true;
+		root->done = !root->no_memory;
+	}
 	return root;
 }
 
@@ -173,13 +195,13 @@ static struct root *compile(struct ptx_code *code, struct function *function, bo
 	struct root *root = root_begin(code, function, windows);
 	struct processor_floats floats;
 
-	if (!root || root->done)
+	if (!root || root->done || root->failed)
 		return root;
-	root->done = true;
 	/* the thread's own rounding is not for numbers of the text, nor for what LLVM computes */
 	floats = processor_set_floats(PROCESSOR_FLOATS_USUAL);
 	if (!jit_compile(code->jit, code, root))
 		root->failed = true;
+	root->done = !root->no_memory;
 	processor_set_floats(floats);
 	return root;
 }
@@ -199,7 +221,6 @@ const char *root_show(struct ptx_code *code, struct function *function, ptx_show
 
 	if (!root)
 		return "no memory";
-	root->done = true;
 	floats = processor_set_floats(PROCESSOR_FLOATS_USUAL);
 	good = !root->failed && jit_show(code->jit, code, root, shown, data);
 	processor_set_floats(floats);
@@ -218,6 +239,11 @@ static struct function *kernel_of(struct ptx_code *code, const char *name)
 			return symbol->function;
 	}
 	return NULL;
+}
+
+static CUresult failure_of(const struct root *root)
+{
+	return root && !root->no_memory ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_kernel **kernel,
@@ -239,7 +265,7 @@ int ptx_code_kernel(struct ptx_code *code, const char *name, const struct ptx_ke
 		result = CUDA_ERROR_OUT_OF_MEMORY;
 	} else if (root->failed) {
 		*log = root->log;
-		result = CUDA_ERROR_NOT_SUPPORTED;
+		result = failure_of(root);
 	} else {
 		*kernel = &root->kernel;
 	}
@@ -296,7 +322,7 @@ void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *resu
 	if (slot->code == ptx_slot_first_call) {
 		struct root *root = facts_of(slot->function)->root;
 
-		ptx_run_fault(thread, CUDA_ERROR_NOT_SUPPORTED, 0, root ? root->log.text : NULL);
+		ptx_run_fault(thread, failure_of(root), 0, root ? root->log.text : NULL);
 	}
 	slot->code(thread, parameters, results, slot);
 }
