@@ -33,32 +33,18 @@ const char *error_name(CUresult result)
 	return found ? found->name : "no such result";
 }
 
-static CUresult error_get_name(CUresult result, const char **name)
-{
-	const struct description *found = error_describe(result);
+/* The output is NULL for a number that is no result. */
+#define DEFINE_GET(call, field)								\
+	DEFINE_BY(LOGGED, call, (CUresult result, const char **field), result, field)	\
+	{										\
+		const struct description *found = error_describe(result);		\
+											\
+		if (!field)								\
+			return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");		\
+		*field = found ? found->field : NULL;					\
+		return found ? CUDA_SUCCESS :						\
+			       fail(CUDA_ERROR_INVALID_VALUE, "no such result");	\
+	}
 
-	if (!name)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	*name = found ? found->name : NULL;
-	return found ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "no such result");
-}
-
-CUresult cuGetErrorName(CUresult result, const char **name)
-{
-	return LOGGED(error_get_name(result, name), result, name);
-}
-
-static CUresult text_of(CUresult result, const char **text)
-{
-	const struct description *found = error_describe(result);
-
-	if (!text)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	*text = found ? found->text : NULL;
-	return found ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "no such result");
-}
-
-CUresult cuGetErrorString(CUresult result, const char **text)
-{
-	return LOGGED(text_of(result, text), result, text);
-}
+DEFINE_GET(cuGetErrorName, name)
+DEFINE_GET(cuGetErrorString, text)

@@ -110,8 +110,9 @@ void logs_call_back(CUlogLevel level, const char *line, size_t length)
 	log_give();
 }
 
-static CUresult register_callback(CUlogsCallback function, void *data,
-				  CUlogsCallbackHandle *handle)
+DEFINE_BY(WHOLE_LOGGED, cuLogsRegisterCallback, (CUlogsCallback function, void *data,
+						 CUlogsCallbackHandle *handle),
+	  function, data, handle)
 {
 	struct CUlogsCallbackEntry_st *entry;
 
@@ -131,13 +132,7 @@ static CUresult register_callback(CUlogsCallback function, void *data,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLogsRegisterCallback(CUlogsCallback function, void *data,
-				CUlogsCallbackHandle *handle)
-{
-	return WHOLE_LOGGED(register_callback(function, data, handle), function, data, handle);
-}
-
-static CUresult unregister_callback(CUlogsCallbackHandle handle)
+DEFINE_BY(WHOLE_LOGGED, cuLogsUnregisterCallback, (CUlogsCallbackHandle handle), handle)
 {
 	struct CUlogsCallbackEntry_st **at;
 
@@ -161,11 +156,6 @@ static CUresult unregister_callback(CUlogsCallbackHandle handle)
 	log_give();
 	free(handle);
 	return CUDA_SUCCESS;
-}
-
-CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
-{
-	return WHOLE_LOGGED(unregister_callback(handle), handle);
 }
 
 /* Return: a copy of the log, which the caller frees, or NULL. */

@@ -135,7 +135,7 @@ cudaError_t cudaSetDevice(int device)
 	return CALL_LOADED(choose(device));
 }
 
-static cudaError_t current_device(int *device)
+DEFINE_CALL_LOADED(cudaGetDevice, (int *device), device)
 {
 	CUdevice found;
 
@@ -145,17 +145,13 @@ static cudaError_t current_device(int *device)
 	return cudaSuccess;
 }
 
-cudaError_t cudaGetDevice(int *device)
-{
-	return CALL_LOADED(current_device(device));
-}
-
 static cudaError_t set_flags(int device, unsigned int flags)
 {
 	return error_of(cuDevicePrimaryCtxSetFlags(device, flags & ~cudaDeviceMapHost));
 }
 
-static cudaError_t init_device(int device, unsigned int device_flags, unsigned int flags)
+DEFINE_CALL_LOADED(cudaInitDevice, (int device, unsigned int device_flags, unsigned int flags),
+		   device, device_flags, flags)
 {
 	CUcontext context;
 	CUdevice found;
@@ -168,12 +164,7 @@ static cudaError_t init_device(int device, unsigned int device_flags, unsigned i
 	return error == cudaSuccess ? hold_primary(&context, device) : error;
 }
 
-cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags)
-{
-	return CALL_LOADED(init_device(device, device_flags, flags));
-}
-
-static cudaError_t set_valid(const int *devices, int count)
+DEFINE_CALL_LOADED(cudaSetValidDevices, (int *devices, int count), devices, count)
 {
 	cudaError_t error = cudaSuccess;
 	CUdevice found;
@@ -187,11 +178,6 @@ static cudaError_t set_valid(const int *devices, int count)
 	return error;
 }
 
-cudaError_t cudaSetValidDevices(int *devices, int count)
-{
-	return CALL_LOADED(set_valid(devices, count));
-}
-
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
 	CUdevice device = 0;
@@ -199,7 +185,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 	return CALL_LOADED(set_flags(is_current(&device) ? device : thread_device, flags));
 }
 
-static cudaError_t get_flags(unsigned int *flags)
+DEFINE_CALL_LOADED(cudaGetDeviceFlags, (unsigned int *flags), flags)
 {
 	unsigned int found;
 	cudaError_t error;
@@ -215,11 +201,6 @@ static cudaError_t get_flags(unsigned int *flags)
 	if (error == cudaSuccess)
 		*flags = found | cudaDeviceMapHost;
 	return error;
-}
-
-cudaError_t cudaGetDeviceFlags(unsigned int *flags)
-{
-	return CALL_LOADED(get_flags(flags));
 }
 
 /* A reset leaves the driver's count of references as it is. */

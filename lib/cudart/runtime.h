@@ -56,10 +56,17 @@ cudaError_t primary_context(CUcontext *context, int device);
 	error_keep(error_ == cudaSuccess ? (expression) : error_);		\
 })
 
-/* Begins the definition of a call, whose body follows in braces and runs as CALL()'s expression. */
-#define DEFINE_CALL(name, parameters, ...)					\
+/*
+ * Begin the definition of a call, whose body follows in braces and runs as the expression of CALL()
+ * or CALL_LOADED().
+ */
+#define DEFINE_CALL(name, parameters, ...)	\
+	DEFINE_BY(CALL, name, parameters, ##__VA_ARGS__)
+#define DEFINE_CALL_LOADED(name, parameters, ...)	\
+	DEFINE_BY(CALL_LOADED, name, parameters, ##__VA_ARGS__)
+#define DEFINE_BY(call, name, parameters, ...)					\
 	static cudaError_t name##_body parameters;				\
-	cudaError_t name parameters { return CALL(name##_body(__VA_ARGS__)); }	\
+	cudaError_t name parameters { return call(name##_body(__VA_ARGS__)); }	\
 	static cudaError_t name##_body parameters
 
 /* A call that only calls the driver */

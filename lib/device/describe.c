@@ -26,8 +26,10 @@ static CUresult device_describe(CUdevice device, char *name, int length, int *va
 	return result;
 }
 
-static CUresult describe_borrowed(CUdevice device, char *name, int length, int *values,
-				  const CUdevice_attribute *attributes, unsigned int count)
+DEFINE_BY(WHOLE_LOGGED, memcastDeviceDescribe, (CUdevice device, char *name, int length,
+						int *values, const CUdevice_attribute *attributes,
+						unsigned int count),
+	  device, name, length, values, attributes, count)
 {
 	bool borrowed, all = visible_all(true);
 	CUresult result = library_borrow(&borrowed);
@@ -38,11 +40,4 @@ static CUresult describe_borrowed(CUdevice device, char *name, int length, int *
 	if (borrowed)
 		library_return();
 	return result;
-}
-
-CUresult memcastDeviceDescribe(CUdevice device, char *name, int length, int *values,
-			       const CUdevice_attribute *attributes, unsigned int count)
-{
-	return WHOLE_LOGGED(describe_borrowed(device, name, length, values, attributes, count),
-			    device, name, length, values, attributes, count);
 }

@@ -15,17 +15,12 @@
 #define FLAGS_ALL	(CU_GET_PROC_ADDRESS_LEGACY_STREAM | \
 			 CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 
-static CUresult driver_version(int *version)
+DEFINE_BY(LOGGED, cuDriverGetVersion, (int *version), version)
 {
 	if (!version)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	*version = DRIVER_VERSION;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuDriverGetVersion(int *version)
-{
-	return LOGGED(driver_version(version), version);
 }
 
 static bool is_per_thread(const char *symbol)

@@ -161,33 +161,28 @@ CUresult cuFuncLoad(CUfunction function)
 }
 
 /* Finds a kernel's function in the current context. */
-static CUresult kernel_function(CUfunction *found, CUkernel handle)
+DEFINE_WHOLE_CALL(cuKernelGetFunction, (CUfunction *function, CUkernel kernel), function, kernel)
 {
-	struct function *function;
-	struct kernel *kernel;
+	struct function *of_module;
+	struct kernel *found;
 	struct module *module;
-	CUresult result = handle_get(handle, HANDLE_KERNEL, CUDA_ERROR_INVALID_HANDLE, &kernel);
+	CUresult result = handle_get(kernel, HANDLE_KERNEL, CUDA_ERROR_INVALID_HANDLE, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = found ? library_module(kernel->library, NULL, &module) : null_output();
+	result = function ? library_module(found->library, NULL, &module) : null_output();
 	if (result == CUDA_SUCCESS) {
-		function = &module->functions[kernel - kernel->library->kernels];
+		of_module = &module->functions[found - found->library->kernels];
 		pthread_mutex_lock(&modules_lock);
-		function->loaded = true;
-		*found = function_handle(function);
-		if (!*found)
+		of_module->loaded = true;
+		*function = function_handle(of_module);
+		if (!*function)
 			result = handle_missing(!module->link);
 		pthread_mutex_unlock(&modules_lock);
 		module_put(module);
 	}
-	handle_put(kernel);
+	handle_put(found);
 	return result;
-}
-
-CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
-{
-	return WHOLE_CALL(kernel_function(function, kernel), function, kernel);
 }
 
 static CUresult kernel_library(CUlibrary *library, const struct kernel *kernel)

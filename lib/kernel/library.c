@@ -232,17 +232,16 @@ static struct module *modules_of(const struct library *library)
  * Ends a library's handles, and those of its modules, which stay in its list until its last
  * reference goes.
  */
-static CUresult library_unload(CUlibrary handle)
+DEFINE_WHOLE_CALL(cuLibraryUnload, (CUlibrary library), library)
 {
-	struct library *library;
+	struct library *found;
 	struct module *module;
-	CUresult result = handle_get(handle, HANDLE_LIBRARY, CUDA_ERROR_INVALID_HANDLE, &library);
+	CUresult result = handle_get(library, HANDLE_LIBRARY, CUDA_ERROR_INVALID_HANDLE, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = capture_unsafe();
-	for (module = modules_of(library); module && result == CUDA_SUCCESS;
-	     module = module->sibling)
+	for (module = modules_of(found); module && result == CUDA_SUCCESS; module = module->sibling)
 		if (module_is_alive(module))
 			result = streams_wait(module->context);
 	if (result == CUDA_SUCCESS) {
@@ -250,26 +249,21 @@ static CUresult library_unload(CUlibrary handle)
 
 		/* without a handle, a library gets no more modules */
 		pthread_mutex_lock(&modules_lock);
-		first = library->handle;
-		handle_remove(library->handle);
-		library->handle = NULL;
-		for (uint32_t i = 0; i < library->image->kernels_count; i++)
-			handle_remove(library->kernels[i].handle);
+		first = found->handle;
+		handle_remove(found->handle);
+		found->handle = NULL;
+		for (uint32_t i = 0; i < found->image->kernels_count; i++)
+			handle_remove(found->kernels[i].handle);
 		pthread_mutex_unlock(&modules_lock);
-		for (module = modules_of(library); module; module = module->sibling)
+		for (module = modules_of(found); module; module = module->sibling)
 			module_end(module);
 		if (first) {
-			managed_free(library->managed);
-			library_put(library);
+			managed_free(found->managed);
+			library_put(found);
 		}
 	}
-	library_put(library);
+	library_put(found);
 	return result;
-}
-
-CUresult cuLibraryUnload(CUlibrary library)
-{
-	return WHOLE_CALL(library_unload(library), library);
 }
 
 /* With modules_lock held. Return: the handle, made if needed; NULL: no room, or the library ended */

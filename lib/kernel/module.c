@@ -165,29 +165,24 @@ bool module_end(struct module *module)
 	return first;
 }
 
-static CUresult module_unload(CUmodule handle)
+DEFINE_WHOLE_CALL(cuModuleUnload, (CUmodule module), module)
 {
-	struct module *module;
-	CUresult result = module_get(handle, &module);
+	struct module *found;
+	CUresult result = module_get(module, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (module->of_library)
+	if (found->of_library)
 		result = fail(CUDA_ERROR_NOT_PERMITTED, "a library's: cuLibraryUnload() ends it");
 	if (result == CUDA_SUCCESS)
 		result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
-		result = streams_wait(module->context);
+		result = streams_wait(found->context);
 	prints_flush();
-	if (result == CUDA_SUCCESS && module_end(module))
-		module_put(module);
-	module_put(module);
+	if (result == CUDA_SUCCESS && module_end(found))
+		module_put(found);
+	module_put(found);
 	return result;
-}
-
-CUresult cuModuleUnload(CUmodule module)
-{
-	return WHOLE_CALL(module_unload(module), module);
 }
 
 /* With modules_lock held. Return: the handle, made if needed; NULL: no room, or the module ended */
@@ -198,85 +193,73 @@ CUfunction function_handle(struct function *function)
 	return function->handle;
 }
 
-static CUresult module_find_function(CUfunction *found, CUmodule handle, const char *name)
+DEFINE_WHOLE_CALL(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
+		  function, module, name)
 {
-	struct function *function;
+	struct function *kernel;
 	const struct code *code;
-	struct module *module;
-	CUresult result = module_get(handle, &module);
+	struct module *found;
+	CUresult result = module_get(module, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!found || !name || !*name) {
-		module_put(module);
+	if (!function || !name || !*name) {
+		module_put(found);
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output, or no name");
 	}
-	*found = NULL;
-	code = image_kernel(module->image, name);
+	*function = NULL;
+	code = image_kernel(found->image, name);
 	if (code) {
-		function = &module->functions[code - module->image->kernels];
+		kernel = &found->functions[code - found->image->kernels];
 		pthread_mutex_lock(&modules_lock);
-		function->loaded = true;
-		*found = function_handle(function);
-		result = *found ? CUDA_SUCCESS : handle_missing(!module->link);
+		kernel->loaded = true;
+		*function = function_handle(kernel);
+		result = *function ? CUDA_SUCCESS : handle_missing(!found->link);
 		pthread_mutex_unlock(&modules_lock);
 	} else {
 		result = fail(CUDA_ERROR_NOT_FOUND, "no kernel of the module is called %.100s",
 			      name);
 	}
-	module_put(module);
+	module_put(found);
 	return result;
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+DEFINE_WHOLE_CALL(cuModuleGetFunctionCount, (unsigned int *count, CUmodule module), count, module)
 {
-	return WHOLE_CALL(module_find_function(function, module, name), function, module, name);
-}
-
-static CUresult count_functions(unsigned int *count, CUmodule handle)
-{
-	struct module *module;
-	CUresult result = module_get(handle, &module);
+	struct module *found;
+	CUresult result = module_get(module, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (count)
-		*count = module->image->kernels_count;
+		*count = found->image->kernels_count;
 	else
 		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	module_put(module);
+	module_put(found);
 	return result;
 }
 
-CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
+DEFINE_WHOLE_CALL(cuModuleEnumerateFunctions, (CUfunction *functions, unsigned int count,
+					       CUmodule module),
+		  functions, count, module)
 {
-	return WHOLE_CALL(count_functions(count, module), count, module);
-}
-
-static CUresult list_functions(CUfunction *functions, unsigned int count, CUmodule handle)
-{
-	struct module *module;
-	CUresult result = module_get(handle, &module);
+	struct module *found;
+	CUresult result = module_get(module, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!functions)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	pthread_mutex_lock(&modules_lock);
-	for (uint32_t i = 0; i < module->image->kernels_count && i < count &&
+	for (uint32_t i = 0; i < found->image->kernels_count && i < count &&
 	     result == CUDA_SUCCESS; i++) {
-		functions[i] = function_handle(&module->functions[i]);
+		functions[i] = function_handle(&found->functions[i]);
 		if (!functions[i])
-			result = handle_missing(!module->link);
+			result = handle_missing(!found->link);
 	}
 	pthread_mutex_unlock(&modules_lock);
-	module_put(module);
+	module_put(found);
 	return result;
-}
-
-CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule module)
-{
-	return WHOLE_CALL(list_functions(functions, count, module), functions, count, module);
 }
 
 /* Finds the heap for a variable, or makes it. */
@@ -388,35 +371,29 @@ CUresult module_variable(struct module *module, const char *name, CUdeviceptr *a
 	return fail(CUDA_ERROR_NOT_FOUND, "no variable of the module is called %.100s", name);
 }
 
-static CUresult find_variable(CUdeviceptr *address, size_t *bytes, CUmodule handle,
-			      const char *name)
+DEFINE_WHOLE_CALL(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, CUmodule module,
+					 const char *name),
+		  address, bytes, module, name)
 {
-	struct module *module;
-	CUresult result = module_get(handle, &module);
+	struct module *found;
+	CUresult result = module_get(module, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if ((!address && !bytes) || !name || !*name) {
-		module_put(module);
+		module_put(found);
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL outputs, or no name");
 	}
-	result = module_addresses(module);
+	result = module_addresses(found);
 	if (result == CUDA_SUCCESS)
-		result = module_variable(module, name, address, bytes);
+		result = module_variable(found, name, address, bytes);
 	/* a program that ignores the result finds NULL, as on hardware */
 	if (result == CUDA_ERROR_NOT_FOUND && address)
 		*address = 0;
 	if (result == CUDA_ERROR_NOT_FOUND && bytes)
 		*bytes = 0;
-	module_put(module);
+	module_put(found);
 	return result;
-}
-
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
-			      const char *name)
-{
-	return WHOLE_CALL(find_variable(address, bytes, module, name),
-			  address, bytes, module, name);
 }
 
 /* Calls a function for each kernel of each module. */

@@ -158,28 +158,22 @@ static CUresult attach_to(struct stream *stream, CUdeviceptr address, size_t byt
 }
 
 /* Attaching has no effect: devices reach managed memory at any time. */
-static CUresult managed_attach(CUstream handle, CUdeviceptr address, size_t bytes,
-			       unsigned int flags)
+DEFINE_WHOLE_CALL(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr address, size_t bytes,
+					   unsigned int flags),
+		  stream, address, bytes, flags)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
+	struct stream *found;
+	CUresult result = stream_get(stream, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
 	    flags != CU_MEM_ATTACH_SINGLE)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "no such way to attach memory");
-	else if (stream_captured(stream))
-		result = capture_refuse(stream);
+	else if (stream_captured(found))
+		result = capture_refuse(found);
 	else
-		result = attach_to(stream, address, bytes, flags);
-	stream_put(stream);
+		result = attach_to(found, address, bytes, flags);
+	stream_put(found);
 	return result;
-}
-
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes,
-				unsigned int flags)
-{
-	return WHOLE_CALL(managed_attach(stream, address, bytes, flags), stream, address, bytes,
-			  flags);
 }

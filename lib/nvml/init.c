@@ -31,7 +31,7 @@ nvmlReturn_t library_ready(void)
 	return fail(NVML_ERROR_UNINITIALIZED, "nvmlInit() comes first");
 }
 
-static nvmlReturn_t init(unsigned int flags)
+DEFINE_BY(LOGGED, nvmlInitWithFlags, (unsigned int flags), flags)
 {
 	unsigned int found;
 	nvmlReturn_t result;
@@ -47,11 +47,6 @@ static nvmlReturn_t init(unsigned int flags)
 			    "no devices in /sys/class/memcast: insmod memcast.ko");
 	users++;
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
-{
-	return LOGGED(init(flags));
 }
 
 OLDER_NAME(nvmlInit_v2, (void), nvmlInitWithFlags(0))
@@ -95,18 +90,13 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 	return LOGGED(copy_text(version, length, NVML));
 }
 
-static nvmlReturn_t cuda_version(int *version)
+DEFINE_BY(LOGGED, nvmlSystemGetCudaDriverVersion, (int *version), version)
 {
 	if (!version)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
 	if (cuDriverGetVersion(version) != CUDA_SUCCESS)
 		return fail(NVML_ERROR_UNKNOWN, "cuDriverGetVersion() fails");
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
-{
-	return LOGGED(cuda_version(version));
 }
 
 OLDER_NAME(nvmlSystemGetCudaDriverVersion_v2, (int *version),

@@ -57,10 +57,15 @@ void log_failure(const char *call, nvmlReturn_t result);
 /* LOGGED() for calls that fail before nvmlInit() */
 #define CALL(expression)	LOGGED(library_ready() ?: (expression))
 
-/* Begins the definition of a call, whose body follows in braces and runs as CALL()'s expression. */
-#define DEFINE_CALL(name, parameters, ...)					\
+/*
+ * Begin the definition of a call, whose body follows in braces and runs as the expression of CALL()
+ * or LOGGED().
+ */
+#define DEFINE_CALL(name, parameters, ...)	\
+	DEFINE_BY(CALL, name, parameters, ##__VA_ARGS__)
+#define DEFINE_BY(call, name, parameters, ...)					\
 	static nvmlReturn_t name##_body parameters;				\
-	nvmlReturn_t name parameters { return CALL(name##_body(__VA_ARGS__)); }	\
+	nvmlReturn_t name parameters { return call(name##_body(__VA_ARGS__)); }	\
 	static nvmlReturn_t name##_body parameters
 
 /* Defines an older name of a function, with an address of its own */

@@ -75,27 +75,23 @@ static void attribute_store(struct stream *stream, int number, const CUlaunchAtt
 	}
 }
 
-static CUresult attribute_set(CUstream handle, int number, const CUlaunchAttributeValue *value)
+DEFINE_WHOLE_CALL(cuStreamSetAttribute, (CUstream stream, CUstreamAttrID attribute,
+					 const CUstreamAttrValue *value),
+		  stream, attribute, value)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
+	struct stream *found;
+	CUresult result = stream_get(stream, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = value ? check(number, value, (CUdevice)stream->set->device) : bad("NULL value");
+	result = value ? check(attribute, value, (CUdevice)found->set->device) : bad("NULL value");
 	if (result == CUDA_SUCCESS) {
-		pthread_mutex_lock(&stream->lock);
-		attribute_store(stream, number, value);
-		pthread_mutex_unlock(&stream->lock);
+		pthread_mutex_lock(&found->lock);
+		attribute_store(found, attribute, value);
+		pthread_mutex_unlock(&found->lock);
 	}
-	stream_put(stream);
+	stream_put(found);
 	return result;
-}
-
-CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute,
-			      const CUstreamAttrValue *value)
-{
-	return WHOLE_CALL(attribute_set(stream, attribute, value), stream, attribute, value);
 }
 
 static CUresult attribute_load(const struct stream *stream, int number,
@@ -127,23 +123,20 @@ static CUresult attribute_load(const struct stream *stream, int number,
 	return CUDA_SUCCESS;
 }
 
-static CUresult attribute_get(CUstream handle, int number, CUlaunchAttributeValue *value)
+DEFINE_WHOLE_CALL(cuStreamGetAttribute, (CUstream stream, CUstreamAttrID attribute,
+					 CUstreamAttrValue *value),
+		  stream, attribute, value)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
+	struct stream *found;
+	CUresult result = stream_get(stream, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	pthread_mutex_lock(&stream->lock);
-	result = value ? attribute_load(stream, number, value) : bad("NULL output");
-	pthread_mutex_unlock(&stream->lock);
-	stream_put(stream);
+	pthread_mutex_lock(&found->lock);
+	result = value ? attribute_load(found, attribute, value) : bad("NULL output");
+	pthread_mutex_unlock(&found->lock);
+	stream_put(found);
 	return result;
-}
-
-CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value)
-{
-	return WHOLE_CALL(attribute_get(stream, attribute, value), stream, attribute, value);
 }
 
 /* Locks one stream after the other: an attribute that changes meanwhile counts, or does not. */

@@ -74,29 +74,24 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 	return WHOLE_CALL_ON(stream, CUDA_ERROR_INVALID_HANDLE, stream_destroy(stream), stream);
 }
 
-static CUresult stream_query(CUstream handle)
+DEFINE_BY(POLL, cuStreamQuery, (CUstream stream), stream)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
+	struct stream *found;
+	CUresult result = stream_get(stream, &found);
 	unsigned int what = WAIT_OWN;
 	bool idle;
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (stream->is_legacy)
+	if (found->is_legacy)
 		what |= WAIT_BEFORE;
 	result = capture_unsafe();
 	if (result == CUDA_SUCCESS)
-		result = stream_idle(stream, what, &idle);
+		result = stream_idle(found, what, &idle);
 	if (result == CUDA_SUCCESS && !idle)
 		result = CUDA_ERROR_NOT_READY;
-	stream_put(stream);
+	stream_put(found);
 	return result;
-}
-
-CUresult cuStreamQuery(CUstream stream)
-{
-	return POLL(stream_query(stream), stream);
 }
 
 /* The legacy stream is done when the streams that it waits for are done. */
@@ -142,26 +137,21 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 }
 
 /* Hardware refuses to tell the flags of a stream that is being captured. */
-static CUresult stream_get_flags(CUstream handle, unsigned int *flags)
+DEFINE_WHOLE_CALL(cuStreamGetFlags, (CUstream stream, unsigned int *flags), stream, flags)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
+	struct stream *found;
+	CUresult result = stream_get(stream, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!flags)
 		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	else if (stream_captured(stream))
-		result = capture_refuse(stream);
+	else if (stream_captured(found))
+		result = capture_refuse(found);
 	else
-		*flags = stream->flags;
-	stream_put(stream);
+		*flags = found->flags;
+	stream_put(found);
 	return result;
-}
-
-CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
-{
-	return WHOLE_CALL(stream_get_flags(stream, flags), stream, flags);
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id)

@@ -243,19 +243,14 @@ static CUresult free_in(struct stream *stream, CUdeviceptr address)
 	return result;
 }
 
-static CUresult free_async(CUdeviceptr address, CUstream handle)
+DEFINE_WHOLE_CALL(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), address, stream)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream);
+	struct stream *found;
+	CUresult result = stream_get(stream, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = free_in(stream, address);
-	stream_put(stream);
+	result = free_in(found, address);
+	stream_put(found);
 	return result;
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
-{
-	return WHOLE_CALL(free_async(address, stream), address, stream);
 }

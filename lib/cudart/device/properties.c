@@ -153,7 +153,8 @@ static cudaError_t fill_fields(struct cudaDeviceProp *properties, int device)
 	return cudaSuccess;
 }
 
-static cudaError_t properties_of(struct cudaDeviceProp *properties, int device)
+DEFINE_CALL_LOADED(cudaGetDeviceProperties, (struct cudaDeviceProp *properties, int device),
+		   properties, device)
 {
 	struct cudaDeviceProp found = {};
 	cudaError_t error;
@@ -175,19 +176,15 @@ static cudaError_t properties_of(struct cudaDeviceProp *properties, int device)
 	return error;
 }
 
-cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
-{
-	return CALL_LOADED(properties_of(properties, device));
-}
-
 /* A property that is not wanted is 0. */
-static cudaError_t choose(int *chosen, const struct cudaDeviceProp *wanted)
+DEFINE_CALL_LOADED(cudaChooseDevice, (int *device, const struct cudaDeviceProp *wanted),
+		   device, wanted)
 {
 	int count = 0, best = 0, major, minor;
 	size_t bytes, most = 0;
 	CUresult result;
 
-	if (!chosen || !wanted)
+	if (!device || !wanted)
 		return refuse("cudaChooseDevice", cudaErrorInvalidValue, "NULL pointer");
 	result = cuDeviceGetCount(&count);
 	for (int i = 0; i < count && result == CUDA_SUCCESS; i++) {
@@ -201,11 +198,6 @@ static cudaError_t choose(int *chosen, const struct cudaDeviceProp *wanted)
 		}
 	}
 	if (result == CUDA_SUCCESS)
-		*chosen = best;
+		*device = best;
 	return error_of(result);
-}
-
-cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
-{
-	return CALL_LOADED(choose(device, wanted));
 }

@@ -45,51 +45,43 @@ static nvmlReturn_t fabric_of(nvmlDevice_t device, nvmlGpuFabricInfo_v3_t *info)
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t fabric_versioned(nvmlDevice_t device, nvmlGpuFabricInfoV_t *output)
+DEFINE_CALL(nvmlDeviceGetGpuFabricInfoV, (nvmlDevice_t device, nvmlGpuFabricInfoV_t *info),
+	    device, info)
 {
-	nvmlGpuFabricInfo_v3_t info;
+	nvmlGpuFabricInfo_v3_t found;
 	nvmlReturn_t result;
 
-	if (!output)
+	if (!info)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	if (output->version != nvmlGpuFabricInfo_v2 && output->version != nvmlGpuFabricInfo_v3)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", output->version);
-	result = fabric_of(device, &info);
+	if (info->version != nvmlGpuFabricInfo_v2 && info->version != nvmlGpuFabricInfo_v3)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", info->version);
+	result = fabric_of(device, &found);
 	if (result != NVML_SUCCESS)
 		return result;
-	info.version = output->version;
-	memcpy(output, &info, info.version == nvmlGpuFabricInfo_v2 ?
-	       sizeof(nvmlGpuFabricInfo_v2_t) : sizeof(info));
+	found.version = info->version;
+	memcpy(info, &found, found.version == nvmlGpuFabricInfo_v2 ?
+	       sizeof(nvmlGpuFabricInfo_v2_t) : sizeof(found));
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t *info)
+DEFINE_CALL(nvmlDeviceGetGpuFabricInfo, (nvmlDevice_t device, nvmlGpuFabricInfo_t *info),
+	    device, info)
 {
-	return CALL(fabric_versioned(device, info));
-}
-
-static nvmlReturn_t fabric_old(nvmlDevice_t device, nvmlGpuFabricInfo_t *output)
-{
-	nvmlGpuFabricInfo_v3_t info;
+	nvmlGpuFabricInfo_v3_t found;
 	nvmlReturn_t result;
 
-	if (!output)
+	if (!info)
 		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	result = fabric_of(device, &info);
+	result = fabric_of(device, &found);
 	if (result != NVML_SUCCESS)
 		return result;
-	*output = (nvmlGpuFabricInfo_t) {
-		.status = info.status,
-		.cliqueId = info.cliqueId,
-		.state = info.state,
+	*info = (nvmlGpuFabricInfo_t) {
+		.status = found.status,
+		.cliqueId = found.cliqueId,
+		.state = found.state,
 	};
-	memcpy(output->clusterUuid, info.clusterUuid, sizeof(output->clusterUuid));
+	memcpy(info->clusterUuid, found.clusterUuid, sizeof(info->clusterUuid));
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *info)
-{
-	return CALL(fabric_old(device, info));
 }
 
 static nvmlReturn_t pair(nvmlDevice_t first, nvmlDevice_t second, unsigned int numbers[2])

@@ -64,32 +64,27 @@ nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *info)
 	return CALL(info_up_to(device, info, offsetof(nvmlPciInfo_t, pciSubSystemId)));
 }
 
-static nvmlReturn_t info_with_class(nvmlDevice_t device, nvmlPciInfoExt_t *output)
+DEFINE_CALL(nvmlDeviceGetPciInfoExt, (nvmlDevice_t device, nvmlPciInfoExt_t *info), device, info)
 {
-	nvmlPciInfo_t info;
-	nvmlReturn_t result = info_of(device, output, &info);
+	nvmlPciInfo_t found;
+	nvmlReturn_t result = info_of(device, info, &found);
 
 	if (result != NVML_SUCCESS)
 		return result;
-	if (output->version != nvmlPciInfoExt_v1)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", output->version);
-	*output = (nvmlPciInfoExt_t) {
-		.version = output->version,
-		.domain = info.domain,
-		.bus = info.bus,
-		.device = info.device,
-		.pciDeviceId = info.pciDeviceId,
-		.pciSubSystemId = info.pciSubSystemId,
+	if (info->version != nvmlPciInfoExt_v1)
+		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", info->version);
+	*info = (nvmlPciInfoExt_t) {
+		.version = info->version,
+		.domain = found.domain,
+		.bus = found.bus,
+		.device = found.device,
+		.pciDeviceId = found.pciDeviceId,
+		.pciSubSystemId = found.pciSubSystemId,
 		.baseClass = BASE_CLASS,
 		.subClass = SUB_CLASS,
 	};
-	memcpy(output->busId, info.busId, sizeof(output->busId));
+	memcpy(info->busId, found.busId, sizeof(info->busId));
 	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *info)
-{
-	return CALL(info_with_class(device, info));
 }
 
 /* Reads domain:bus:device.function; domain and function may be missing. */

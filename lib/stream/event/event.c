@@ -368,43 +368,38 @@ CUresult cuEventSynchronize(CUevent event)
 			     synchronized(event_synchronize(event)), event);
 }
 
-static CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned int flags)
+DEFINE_WHOLE_CALL(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags),
+		  stream, event, flags)
 {
-	struct stream *stream;
-	CUresult result = stream_get(handle, &stream), unused;
-	struct event *event;
+	struct stream *found;
+	CUresult result = stream_get(stream, &found), unused;
+	struct event *awaited;
 	struct fence *fence;
 	struct mark *mark;
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = event_get(event_handle, &event);
+	result = event_get(event, &awaited);
 	if (result == CUDA_SUCCESS) {
-		struct shared *shared = shared_reference(event->shared);
+		struct shared *shared = shared_reference(awaited->shared);
 
-		fence = event_last(event, &mark);
-		event_put(event);
+		fence = event_last(awaited, &mark);
+		event_put(awaited);
 		if (flags & ~CU_EVENT_WAIT_EXTERNAL)
 			result = fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
 		else if (shared)
-			result = flags || stream_captured(stream) ? refuse_captured() :
-								    shared_wait_in(shared, stream);
-		else if (mark || flags || stream_captured(stream))
-			result = capture_operations->wait(stream, event_handle, mark,
-							  fence, flags);
+			result = flags || stream_captured(found) ? refuse_captured() :
+								   shared_wait_in(shared, found);
+		else if (mark || flags || stream_captured(found))
+			result = capture_operations->wait(found, event, mark, fence, flags);
 		else if (fence && !fence_done(fence, &unused))
-			result = stream_submit_fence(stream, fence, true);
+			result = stream_submit_fence(found, fence, true);
 		shared_put(shared);
 		fence_put(fence);
 		mark_put(mark);
 	}
-	stream_put(stream);
+	stream_put(found);
 	return result;
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
-{
-	return WHOLE_CALL(stream_wait_event(stream, event, flags), stream, event, flags);
 }
 
 /* The older name has the same meaning. */
