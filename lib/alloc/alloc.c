@@ -51,7 +51,4 @@ DEFINE_CALL(cuMemAllocPitch_v2, (CUdeviceptr *address, size_t *pitch, size_t wid
 	return block_allocate(address, *pitch * height);
 }
 
-CUresult cuMemFree_v2(CUdeviceptr address)
-{
-	return WHOLE_CALL(context_free(address, 0), address);
-}
+FORWARD(cuMemFree_v2, (CUdeviceptr address), context_free(address, 0), address)

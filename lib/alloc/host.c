@@ -44,10 +44,8 @@ CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
 	return CALL(host_allocate(pointer, bytes, 0), pointer, bytes);
 }
 
-CUresult cuMemFreeHost(void *pointer)
-{
-	return WHOLE_CALL(context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), pointer);
-}
+FORWARD(cuMemFreeHost, (void *pointer),
+	context_free((uintptr_t)pointer, MEMCAST_BLOCK_HOST), pointer)
 
 DEFINE_CALL(cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned int flags),
 	    pointer, bytes, flags)

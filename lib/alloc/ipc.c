@@ -239,10 +239,8 @@ static CUresult ipc_open_handle(CUdeviceptr *address, CUipcMemHandle given, unsi
 	return result;
 }
 
-CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags)
-{
-	return WHOLE_CALL(ipc_open_handle(address, handle, flags), address, flags);
-}
+FORWARD(cuIpcOpenMemHandle_v2, (CUdeviceptr *address, CUipcMemHandle handle, unsigned int flags),
+	ipc_open_handle(address, handle, flags), address, flags)
 
 /* The first version does the same. */
 #undef cuIpcOpenMemHandle

@@ -168,6 +168,15 @@ struct argument {
 	}									\
 	static CUresult name##_body parameters
 
+/*
+ * Defines a call that is one expression: that of WHOLE_CALL(). The parameters' names follow, as the
+ * log shows them.
+ *
+ *	FORWARD(cuMemFree_v2, (CUdeviceptr address), context_free(address, 0), address)
+ */
+#define FORWARD(name, parameters, expression, ...)	\
+	CUresult name parameters { return WHOLE_CALL(expression, ##__VA_ARGS__); }
+
 /* For a function that programs find by its name and cuda.h does not declare */
 #define EXPORTED	__attribute__((visibility("default")))
 

@@ -226,16 +226,10 @@ static CUresult batch_copy_layers(CUstream stream, const CUDA_MEMCPY3D_BATCH_OP 
 	return result;
 }
 
-CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies,
-				 unsigned long long flags, CUstream stream)
-{
-	return WHOLE_CALL(batch_copy_layers(stream, copies, count, flags, NULL),
-			  count, copies, flags, stream);
-}
-
-CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed,
-			      unsigned long long flags, CUstream stream)
-{
-	return WHOLE_CALL(batch_copy_layers(stream, copies, count, flags, failed),
-			  count, copies, failed, flags, stream);
-}
+FORWARD(cuMemcpy3DBatchAsync_v2, (size_t count, CUDA_MEMCPY3D_BATCH_OP *copies,
+				  unsigned long long flags, CUstream stream),
+	batch_copy_layers(stream, copies, count, flags, NULL), count, copies, flags, stream)
+FORWARD(cuMemcpy3DBatchAsync, (size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed,
+			       unsigned long long flags, CUstream stream),
+	batch_copy_layers(stream, copies, count, flags, failed),
+	count, copies, failed, flags, stream)

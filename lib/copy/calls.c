@@ -16,101 +16,47 @@
 
 #define BOTH_DEVICES	(MEMCAST_COPY_TO_DEVICE | MEMCAST_COPY_FROM_DEVICE)
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(DEFAULT, false, to, from, bytes, 0), to, from, bytes);
-}
-
-CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(DEFAULT, false, to, (uintptr_t)from, bytes,
-				      MEMCAST_COPY_TO_DEVICE), to, from, bytes);
-}
-
-CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(DEFAULT, false, (uintptr_t)to, from, bytes,
-				      MEMCAST_COPY_FROM_DEVICE), to, from, bytes);
-}
-
-CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return WHOLE_CALL(copy_linear(DEFAULT, false, to, from, bytes, BOTH_DEVICES),
-			  to, from, bytes);
-}
-
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(OR_DEFAULT(stream), true, to, from, bytes, 0),
-			  to, from, bytes, stream);
-}
-
-CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(OR_DEFAULT(stream), true, to, (uintptr_t)from, bytes,
-				      MEMCAST_COPY_TO_DEVICE), to, from, bytes, stream);
-}
-
-CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(OR_DEFAULT(stream), true, (uintptr_t)to, from, bytes,
-				      MEMCAST_COPY_FROM_DEVICE), to, from, bytes, stream);
-}
-
-CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_linear(OR_DEFAULT(stream), true, to, from, bytes, BOTH_DEVICES),
-			  to, from, bytes, stream);
-}
-
-CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-		      CUcontext from_context, size_t bytes)
-{
-	return WHOLE_CALL(copy_peer(DEFAULT, false, to, to_context, from, from_context, bytes),
-			  to, to_context, from, from_context, bytes);
-}
-
-CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-			   CUcontext from_context, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(copy_peer(OR_DEFAULT(stream), true, to, to_context, from, from_context,
-				    bytes), to, to_context, from, from_context, bytes, stream);
-}
-
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D *copy)
-{
-	return WHOLE_CALL(copy_rows(DEFAULT, false, copy, false), copy);
-}
-
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *copy)
-{
-	return WHOLE_CALL(copy_rows(DEFAULT, false, copy, true), copy);
-}
-
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream)
-{
-	return WHOLE_CALL(copy_rows(OR_DEFAULT(stream), true, copy, false), copy, stream);
-}
-
-CUresult cuMemcpy3D(const CUDA_MEMCPY3D *copy)
-{
-	return WHOLE_CALL(copy_layers(DEFAULT, false, copy), copy);
-}
-
-CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream)
-{
-	return WHOLE_CALL(copy_layers(OR_DEFAULT(stream), true, copy), copy, stream);
-}
-
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *copy)
-{
-	return WHOLE_CALL(copy_peer_layers(DEFAULT, false, copy), copy);
-}
-
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
-{
-	return WHOLE_CALL(copy_peer_layers(OR_DEFAULT(stream), true, copy), copy, stream);
-}
+FORWARD(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
+	copy_linear(DEFAULT, false, to, from, bytes, 0), to, from, bytes)
+FORWARD(cuMemcpyHtoD, (CUdeviceptr to, const void *from, size_t bytes),
+	copy_linear(DEFAULT, false, to, (uintptr_t)from, bytes, MEMCAST_COPY_TO_DEVICE),
+	to, from, bytes)
+FORWARD(cuMemcpyDtoH, (void *to, CUdeviceptr from, size_t bytes),
+	copy_linear(DEFAULT, false, (uintptr_t)to, from, bytes, MEMCAST_COPY_FROM_DEVICE),
+	to, from, bytes)
+FORWARD(cuMemcpyDtoD, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
+	copy_linear(DEFAULT, false, to, from, bytes, BOTH_DEVICES), to, from, bytes)
+FORWARD(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
+	copy_linear(OR_DEFAULT(stream), true, to, from, bytes, 0), to, from, bytes, stream)
+FORWARD(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream),
+	copy_linear(OR_DEFAULT(stream), true, to, (uintptr_t)from, bytes, MEMCAST_COPY_TO_DEVICE),
+	to, from, bytes, stream)
+FORWARD(cuMemcpyDtoHAsync, (void *to, CUdeviceptr from, size_t bytes, CUstream stream),
+	copy_linear(OR_DEFAULT(stream), true, (uintptr_t)to, from, bytes, MEMCAST_COPY_FROM_DEVICE),
+	to, from, bytes, stream)
+FORWARD(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
+	copy_linear(OR_DEFAULT(stream), true, to, from, bytes, BOTH_DEVICES),
+	to, from, bytes, stream)
+FORWARD(cuMemcpyPeer, (CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+		       CUcontext from_context, size_t bytes),
+	copy_peer(DEFAULT, false, to, to_context, from, from_context, bytes),
+	to, to_context, from, from_context, bytes)
+FORWARD(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+			    CUcontext from_context, size_t bytes, CUstream stream),
+	copy_peer(OR_DEFAULT(stream), true, to, to_context, from, from_context, bytes),
+	to, to_context, from, from_context, bytes, stream)
+FORWARD(cuMemcpy2D, (const CUDA_MEMCPY2D *copy), copy_rows(DEFAULT, false, copy, false), copy)
+FORWARD(cuMemcpy2DUnaligned, (const CUDA_MEMCPY2D *copy),
+	copy_rows(DEFAULT, false, copy, true), copy)
+FORWARD(cuMemcpy2DAsync, (const CUDA_MEMCPY2D *copy, CUstream stream),
+	copy_rows(OR_DEFAULT(stream), true, copy, false), copy, stream)
+FORWARD(cuMemcpy3D, (const CUDA_MEMCPY3D *copy), copy_layers(DEFAULT, false, copy), copy)
+FORWARD(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream),
+	copy_layers(OR_DEFAULT(stream), true, copy), copy, stream)
+FORWARD(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy),
+	copy_peer_layers(DEFAULT, false, copy), copy)
+FORWARD(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream),
+	copy_peer_layers(OR_DEFAULT(stream), true, copy), copy, stream)
 
 #define FILLS(bits, type)							\
 CUresult cuMemsetD##bits(CUdeviceptr to, type value, size_t count)		\

@@ -24,20 +24,15 @@ static CUresult function_attribute(int *value, CUfunction_attribute attribute,
 				   value) : null_output();
 }
 
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
-					function_attribute(value, attribute, found)),
-			  value, attribute, function);
-}
-
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
-					setting_set(found->code, found->module->figures,
-						    &found->settings, attribute, value)),
-			  function, attribute, value);
-}
+FORWARD(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+		      function_attribute(value, attribute, found)),
+	value, attribute, function)
+FORWARD(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
+		      setting_set(found->code, found->module->figures, &found->settings, attribute,
+				  value)),
+	function, attribute, value)
 
 static CUresult cache_check(CUfunc_cache cache)
 {
@@ -45,19 +40,12 @@ static CUresult cache_check(CUfunc_cache cache)
 		fail(CUDA_ERROR_INVALID_VALUE, "no such preference");
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache cache)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
-					cache_check(cache)),
-			  function, cache);
-}
-
-CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig banks)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
-					banks_check(banks)),
-			  function, banks);
-}
+FORWARD(cuFuncSetCacheConfig, (CUfunction function, CUfunc_cache cache),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE, cache_check(cache)),
+	function, cache)
+FORWARD(cuFuncSetSharedMemConfig, (CUfunction function, CUsharedconfig banks),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE, banks_check(banks)),
+	function, banks)
 
 static CUresult function_module(CUmodule *module, const struct function *function)
 {
@@ -67,11 +55,9 @@ static CUresult function_module(CUmodule *module, const struct function *functio
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
-					function_module(module, found)), module, function);
-}
+FORWARD(cuFuncGetModule, (CUmodule *module, CUfunction function),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE, function_module(module, found)),
+	module, function)
 
 static CUresult function_get_name(const char **name, const struct code *code)
 {
@@ -81,17 +67,13 @@ static CUresult function_get_name(const char **name, const struct code *code)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetName(const char **name, CUfunction function)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
-					function_get_name(name, found->code)), name, function);
-}
-
-CUresult cuKernelGetName(const char **name, CUkernel kernel)
-{
-	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE,
-				      function_get_name(name, found->code)), name, kernel);
-}
+FORWARD(cuFuncGetName, (const char **name, CUfunction function),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
+		      function_get_name(name, found->code)),
+	name, function)
+FORWARD(cuKernelGetName, (const char **name, CUkernel kernel),
+	WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE, function_get_name(name, found->code)),
+	name, kernel)
 
 static CUresult parameter_info(const struct code *code, size_t number, size_t *offset,
 			       size_t *bytes)
@@ -107,19 +89,14 @@ static CUresult parameter_info(const struct code *code, size_t number, size_t *o
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetParamInfo(CUfunction function, size_t number, size_t *offset, size_t *bytes)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
-					parameter_info(found->code, number, offset, bytes)),
-			  function, number, offset, bytes);
-}
-
-CUresult cuKernelGetParamInfo(CUkernel kernel, size_t number, size_t *offset, size_t *bytes)
-{
-	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE,
-				      parameter_info(found->code, number, offset, bytes)),
-			  kernel, number, offset, bytes);
-}
+FORWARD(cuFuncGetParamInfo, (CUfunction function, size_t number, size_t *offset, size_t *bytes),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_VALUE,
+		      parameter_info(found->code, number, offset, bytes)),
+	function, number, offset, bytes)
+FORWARD(cuKernelGetParamInfo, (CUkernel kernel, size_t number, size_t *offset, size_t *bytes),
+	WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_VALUE,
+		    parameter_info(found->code, number, offset, bytes)),
+	kernel, number, offset, bytes)
 
 static CUresult is_loaded(CUfunctionLoadingState *state, const struct function *function)
 {
@@ -133,11 +110,9 @@ static CUresult is_loaded(CUfunctionLoadingState *state, const struct function *
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE,
-					is_loaded(state, found)), state, function);
-}
+FORWARD(cuFuncIsLoaded, (CUfunctionLoadingState *state, CUfunction function),
+	WITH_FUNCTION(found, function, CUDA_ERROR_INVALID_HANDLE, is_loaded(state, found)),
+	state, function)
 
 /* What cannot be compiled is an error of the launch. */
 static CUresult load_function(struct function *function)
@@ -193,11 +168,9 @@ static CUresult kernel_library(CUlibrary *library, const struct kernel *kernel)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
-{
-	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_library(library, found)), library, kernel);
-}
+FORWARD(cuKernelGetLibrary, (CUlibrary *library, CUkernel kernel),
+	WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE, kernel_library(library, found)),
+	library, kernel)
 
 static CUresult kernel_attribute(int *value, CUfunction_attribute attribute,
 				 const struct kernel *kernel, CUdevice device)
@@ -219,13 +192,11 @@ static CUresult kernel_attribute(int *value, CUfunction_attribute attribute,
 			   value);
 }
 
-CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
-			      CUdevice device)
-{
-	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_attribute(value, attribute, found, device)),
-			  value, attribute, kernel, device);
-}
+FORWARD(cuKernelGetAttribute, (int *value, CUfunction_attribute attribute, CUkernel kernel,
+			       CUdevice device),
+	WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
+		    kernel_attribute(value, attribute, found, device)),
+	value, attribute, kernel, device)
 
 /* Sets an attribute of a kernel, and of its functions in contexts of that device. */
 static CUresult kernel_set(struct kernel *kernel, CUfunction_attribute attribute, int value,
@@ -257,13 +228,11 @@ static CUresult kernel_set(struct kernel *kernel, CUfunction_attribute attribute
 	return CUDA_SUCCESS;
 }
 
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
-			      CUdevice device)
-{
-	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_set(found, attribute, value, device)),
-			  attribute, value, kernel, device);
-}
+FORWARD(cuKernelSetAttribute, (CUfunction_attribute attribute, int value, CUkernel kernel,
+			       CUdevice device),
+	WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
+		    kernel_set(found, attribute, value, device)),
+	attribute, value, kernel, device)
 
 static CUresult kernel_cache(CUfunc_cache cache, CUdevice device)
 {
@@ -272,8 +241,6 @@ static CUresult kernel_cache(CUfunc_cache cache, CUdevice device)
 	return result == CUDA_SUCCESS ? cache_check(cache) : result;
 }
 
-CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache cache, CUdevice device)
-{
-	return WHOLE_CALL(WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE,
-				      kernel_cache(cache, device)), kernel, cache, device);
-}
+FORWARD(cuKernelSetCacheConfig, (CUkernel kernel, CUfunc_cache cache, CUdevice device),
+	WITH_KERNEL(found, kernel, CUDA_ERROR_INVALID_HANDLE, kernel_cache(cache, device)),
+	kernel, cache, device)

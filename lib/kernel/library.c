@@ -299,11 +299,8 @@ static CUresult find_kernel(CUkernel *found, const struct library *library, cons
 	     handle_get(handle, HANDLE_LIBRARY, CUDA_ERROR_INVALID_HANDLE, &found), \
 	     expression, library_put(found))
 
-CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, find_kernel(kernel, found, name)),
-			  kernel, library, name);
-}
+FORWARD(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name),
+	WITH_LIBRARY(found, library, find_kernel(kernel, found, name)), kernel, library, name)
 
 static CUresult count_kernels(unsigned int *count, const struct library *library)
 {
@@ -313,10 +310,8 @@ static CUresult count_kernels(unsigned int *count, const struct library *library
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, count_kernels(count, found)), count, library);
-}
+FORWARD(cuLibraryGetKernelCount, (unsigned int *count, CUlibrary library),
+	WITH_LIBRARY(found, library, count_kernels(count, found)), count, library)
 
 static CUresult list_kernels(CUkernel *kernels, unsigned int count,
 			     const struct library *library)
@@ -336,11 +331,8 @@ static CUresult list_kernels(CUkernel *kernels, unsigned int count,
 	return result;
 }
 
-CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary library)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, list_kernels(kernels, count, found)),
-			  kernels, count, library);
-}
+FORWARD(cuLibraryEnumerateKernels, (CUkernel *kernels, unsigned int count, CUlibrary library),
+	WITH_LIBRARY(found, library, list_kernels(kernels, count, found)), kernels, count, library)
 
 static CUresult get_module(CUmodule *handle, struct library *library)
 {
@@ -357,10 +349,8 @@ static CUresult get_module(CUmodule *handle, struct library *library)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, get_module(module, found)), module, library);
-}
+FORWARD(cuLibraryGetModule, (CUmodule *module, CUlibrary library),
+	WITH_LIBRARY(found, library, get_module(module, found)), module, library)
 
 static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library *library,
 			     const char *name)
@@ -380,12 +370,10 @@ static CUresult get_variable(CUdeviceptr *address, size_t *bytes, struct library
 	return result;
 }
 
-CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
-			    const char *name)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, get_variable(address, bytes, found, name)),
-			  address, bytes, library, name);
-}
+FORWARD(cuLibraryGetGlobal, (CUdeviceptr *address, size_t *bytes, CUlibrary library,
+			     const char *name),
+	WITH_LIBRARY(found, library, get_variable(address, bytes, found, name)),
+	address, bytes, library, name)
 
 static CUresult get_managed(CUdeviceptr *address, size_t *bytes, struct library *library,
 			    const char *name)
@@ -397,12 +385,10 @@ static CUresult get_managed(CUdeviceptr *address, size_t *bytes, struct library 
 	return get_variable(address, bytes, library, name);
 }
 
-CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library,
-			     const char *name)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, get_managed(address, bytes, found, name)),
-			  address, bytes, library, name);
-}
+FORWARD(cuLibraryGetManaged, (CUdeviceptr *address, size_t *bytes, CUlibrary library,
+			      const char *name),
+	WITH_LIBRARY(found, library, get_managed(address, bytes, found, name)),
+	address, bytes, library, name)
 
 static CUresult get_unified(void **function, struct library *library, const char *name)
 {
@@ -419,8 +405,5 @@ static CUresult get_unified(void **function, struct library *library, const char
 	return result;
 }
 
-CUresult cuLibraryGetUnifiedFunction(void **function, CUlibrary library, const char *name)
-{
-	return WHOLE_CALL(WITH_LIBRARY(found, library, get_unified(function, found, name)),
-			  function, library, name);
-}
+FORWARD(cuLibraryGetUnifiedFunction, (void **function, CUlibrary library, const char *name),
+	WITH_LIBRARY(found, library, get_unified(function, found, name)), function, library, name)

@@ -116,11 +116,9 @@ static CUresult link_create(unsigned int count, CUjit_option *options, void **va
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLinkCreate_v2(unsigned int count, CUjit_option *options, void **values,
-			 CUlinkState *state)
-{
-	return WHOLE_CALL(link_create(count, options, values, state), count, state);
-}
+FORWARD(cuLinkCreate_v2, (unsigned int count, CUjit_option *options, void **values,
+			  CUlinkState *state),
+	link_create(count, options, values, state), count, state)
 
 static void write_logs(const struct link *link, const char *error)
 {

@@ -176,22 +176,14 @@ static CUresult load_module(CUmodule *handle, const void *data, size_t bytes, un
 	return CUDA_SUCCESS;
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
-{
-	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), module, image);
-}
-
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
-{
-	return WHOLE_CALL(load_module(module, image, 0, 0, NULL, NULL), module, image);
-}
-
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
-			    CUjit_option *options, void **values)
-{
-	return WHOLE_CALL(load_module(module, image, 0, count, options, values),
-			  module, image, count, options, values);
-}
+FORWARD(cuModuleLoadData, (CUmodule *module, const void *image),
+	load_module(module, image, 0, 0, NULL, NULL), module, image)
+FORWARD(cuModuleLoadFatBinary, (CUmodule *module, const void *image),
+	load_module(module, image, 0, 0, NULL, NULL), module, image)
+FORWARD(cuModuleLoadDataEx, (CUmodule *module, const void *image, unsigned int count,
+			     CUjit_option *options, void **values),
+	load_module(module, image, 0, count, options, values),
+	module, image, count, options, values)
 
 #define ZEROS	16	/* behind a file's content, so that reading a header stays inside */
 

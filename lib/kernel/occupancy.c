@@ -83,22 +83,15 @@ static CUresult active_blocks(int *blocks, const struct function *function, int 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
-							      int threads, size_t dynamic,
-							      unsigned int flags)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function,
-					active_blocks(blocks, found, threads, dynamic, flags)),
-			  blocks, function, threads, dynamic, flags);
-}
-
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
-						     size_t dynamic)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function,
-					active_blocks(blocks, found, threads, dynamic, 0)),
-			  blocks, function, threads, dynamic);
-}
+FORWARD(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *blocks, CUfunction function,
+							       int threads, size_t dynamic,
+							       unsigned int flags),
+	WITH_FUNCTION(found, function, active_blocks(blocks, found, threads, dynamic, flags)),
+	blocks, function, threads, dynamic, flags)
+FORWARD(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction function, int threads,
+						      size_t dynamic),
+	WITH_FUNCTION(found, function, active_blocks(blocks, found, threads, dynamic, 0)),
+	blocks, function, threads, dynamic)
 
 struct wish {
 	CUoccupancyB2DSize dynamic_of;
@@ -171,13 +164,10 @@ static CUresult available(size_t *dynamic, const struct function *function, int 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction function, int blocks,
-						 int threads)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function,
-					available(dynamic, found, blocks, threads)),
-			  dynamic, function, blocks, threads);
-}
+FORWARD(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *dynamic, CUfunction function, int blocks,
+						  int threads),
+	WITH_FUNCTION(found, function, available(dynamic, found, blocks, threads)),
+	dynamic, function, blocks, threads)
 
 static unsigned int largest_cluster(const struct function *function)
 {
@@ -257,12 +247,10 @@ static CUresult active_clusters(int *clusters, const struct function *function,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
-				      const CUlaunchConfig *config)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, active_clusters(clusters, found, config)),
-			  clusters, function, config);
-}
+FORWARD(cuOccupancyMaxActiveClusters, (int *clusters, CUfunction function,
+				       const CUlaunchConfig *config),
+	WITH_FUNCTION(found, function, active_clusters(clusters, found, config)),
+	clusters, function, config)
 
 static CUresult potential_cluster(int *size, const struct function *function,
 				  const CUlaunchConfig *config)
@@ -273,9 +261,7 @@ static CUresult potential_cluster(int *size, const struct function *function,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function,
-					    const CUlaunchConfig *config)
-{
-	return WHOLE_CALL(WITH_FUNCTION(found, function, potential_cluster(size, found, config)),
-			  size, function, config);
-}
+FORWARD(cuOccupancyMaxPotentialClusterSize, (int *size, CUfunction function,
+					     const CUlaunchConfig *config),
+	WITH_FUNCTION(found, function, potential_cluster(size, found, config)),
+	size, function, config)

@@ -207,12 +207,10 @@ static CUresult launch_with(const CUlaunchConfig *config, CUfunction function,
 	return result == CUDA_SUCCESS ? launch(function, &request, stream) : result;
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
-			  void **extra)
-{
-	return WHOLE_CALL(launch_with(config, function, config ? config->hStream : NULL,
-				      parameters, extra), config, function);
-}
+FORWARD(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function, void **parameters,
+			   void **extra),
+	launch_with(config, function, config ? config->hStream : NULL, parameters, extra),
+	config, function)
 
 /* Symbols that programs built for the per-thread default stream import */
 #pragma GCC visibility push(default)
@@ -236,10 +234,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x
 					 block_z, shared, OR_OWN(stream), parameters);
 }
 
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function,
-			       void **parameters, void **extra)
-{
-	return WHOLE_CALL(launch_with(config, function,
-				      config ? OR_OWN(config->hStream) : NULL, parameters, extra),
-			  config, function);
-}
+FORWARD(cuLaunchKernelEx_ptsz, (const CUlaunchConfig *config, CUfunction function,
+				void **parameters, void **extra),
+	launch_with(config, function, config ? OR_OWN(config->hStream) : NULL, parameters, extra),
+	config, function)

@@ -52,12 +52,9 @@ static CUresult set_block(struct old_launch *old, const struct figures *figures,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
-{
-	return WHOLE_CALL(WITH_OLD(found, old, function,
-				   set_block(old, found->module->figures, x, y, z)),
-			  function, x, y, z);
-}
+FORWARD(cuFuncSetBlockShape, (CUfunction function, int x, int y, int z),
+	WITH_OLD(found, old, function, set_block(old, found->module->figures, x, y, z)),
+	function, x, y, z)
 
 static CUresult set_shared(struct old_launch *old, const struct function *function,
 			   unsigned int bytes)
@@ -69,11 +66,8 @@ static CUresult set_shared(struct old_launch *old, const struct function *functi
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetSharedSize(CUfunction function, unsigned int bytes)
-{
-	return WHOLE_CALL(WITH_OLD(found, old, function, set_shared(old, found, bytes)), function,
-			  bytes);
-}
+FORWARD(cuFuncSetSharedSize, (CUfunction function, unsigned int bytes),
+	WITH_OLD(found, old, function, set_shared(old, found, bytes)), function, bytes)
 
 static CUresult set_bytes(struct old_launch *old, unsigned int bytes)
 {
@@ -84,10 +78,8 @@ static CUresult set_bytes(struct old_launch *old, unsigned int bytes)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuParamSetSize(CUfunction function, unsigned int bytes)
-{
-	return WHOLE_CALL(WITH_OLD(found, old, function, set_bytes(old, bytes)), function, bytes);
-}
+FORWARD(cuParamSetSize, (CUfunction function, unsigned int bytes),
+	WITH_OLD(found, old, function, set_bytes(old, bytes)), function, bytes)
 
 static CUresult set_value(struct old_launch *old, int offset, const void *value, size_t bytes)
 {
@@ -97,25 +89,15 @@ static CUresult set_value(struct old_launch *old, int offset, const void *value,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuParamSeti(CUfunction function, int offset, unsigned int value)
-{
-	return WHOLE_CALL(WITH_OLD(found, old, function,
-				   set_value(old, offset, &value, sizeof(value))),
-			  function, offset, value);
-}
-
-CUresult cuParamSetf(CUfunction function, int offset, float value)
-{
-	return WHOLE_CALL(WITH_OLD(found, old, function,
-				   set_value(old, offset, &value, sizeof(value))),
-			  function, offset, value);
-}
-
-CUresult cuParamSetv(CUfunction function, int offset, void *value, unsigned int bytes)
-{
-	return WHOLE_CALL(WITH_OLD(found, old, function, set_value(old, offset, value, bytes)),
-			  function, offset, value, bytes);
-}
+FORWARD(cuParamSeti, (CUfunction function, int offset, unsigned int value),
+	WITH_OLD(found, old, function, set_value(old, offset, &value, sizeof(value))),
+	function, offset, value)
+FORWARD(cuParamSetf, (CUfunction function, int offset, float value),
+	WITH_OLD(found, old, function, set_value(old, offset, &value, sizeof(value))),
+	function, offset, value)
+FORWARD(cuParamSetv, (CUfunction function, int offset, void *value, unsigned int bytes),
+	WITH_OLD(found, old, function, set_value(old, offset, value, bytes)),
+	function, offset, value, bytes)
 
 static CUresult old_launch(CUfunction handle, int width, int height, CUstream stream)
 {
@@ -140,19 +122,8 @@ static CUresult old_launch(CUfunction handle, int width, int height, CUstream st
 	return launch(handle, &request, stream);
 }
 
-CUresult cuLaunch(CUfunction function)
-{
-	return WHOLE_CALL(old_launch(function, 1, 1, NULL), function);
-}
-
-CUresult cuLaunchGrid(CUfunction function, int width, int height)
-{
-	return WHOLE_CALL(old_launch(function, width, height, NULL),
-			  function, width, height);
-}
-
-CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
-{
-	return WHOLE_CALL(old_launch(function, width, height, stream),
-			  function, width, height, stream);
-}
+FORWARD(cuLaunch, (CUfunction function), old_launch(function, 1, 1, NULL), function)
+FORWARD(cuLaunchGrid, (CUfunction function, int width, int height),
+	old_launch(function, width, height, NULL), function, width, height)
+FORWARD(cuLaunchGridAsync, (CUfunction function, int width, int height, CUstream stream),
+	old_launch(function, width, height, stream), function, width, height, stream)

@@ -181,16 +181,11 @@ static CUresult advise_get_attributes(void **data, const size_t *bytes,
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute attribute,
-				CUdeviceptr address, size_t size)
-{
-	return WHOLE_CALL(advise_get_attributes(&data, &bytes, &attribute, 1, address, size),
-			  data, bytes, attribute, address, size);
-}
-
-CUresult cuMemRangeGetAttributes(void **data, size_t *bytes, CUmem_range_attribute *attributes,
-				 size_t count, CUdeviceptr address, size_t size)
-{
-	return WHOLE_CALL(advise_get_attributes(data, bytes, attributes, count, address, size),
-			  data, bytes, attributes, count, address, size);
-}
+FORWARD(cuMemRangeGetAttribute, (void *data, size_t bytes, CUmem_range_attribute attribute,
+				 CUdeviceptr address, size_t size),
+	advise_get_attributes(&data, &bytes, &attribute, 1, address, size),
+	data, bytes, attribute, address, size)
+FORWARD(cuMemRangeGetAttributes, (void **data, size_t *bytes, CUmem_range_attribute *attributes,
+				  size_t count, CUdeviceptr address, size_t size),
+	advise_get_attributes(data, bytes, attributes, count, address, size),
+	data, bytes, attributes, count, address, size)

@@ -69,18 +69,13 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUmemLocation place,
 	return result == CUDA_SUCCESS ? prefetch_all(&one, 1) : result;
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation place,
-			       unsigned int flags, CUstream stream)
-{
-	return WHOLE_CALL(prefetch(address, bytes, place, flags, stream),
-			  address, bytes, place.type, place.id, flags, stream);
-}
-
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
-{
-	return WHOLE_CALL(prefetch(address, bytes, place_of_device(device), 0, stream),
-			  address, bytes, device, stream);
-}
+FORWARD(cuMemPrefetchAsync_v2, (CUdeviceptr address, size_t bytes, CUmemLocation place,
+				unsigned int flags, CUstream stream),
+	prefetch(address, bytes, place, flags, stream),
+	address, bytes, place.type, place.id, flags, stream)
+FORWARD(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
+	prefetch(address, bytes, place_of_device(device), 0, stream),
+	address, bytes, device, stream)
 
 struct batch_of_ranges {
 	const CUdeviceptr *addresses;

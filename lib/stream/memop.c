@@ -306,12 +306,9 @@ static CUresult stream_memops(CUstream handle, unsigned int count,
 	return result;
 }
 
-CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
-			       CUstreamBatchMemOpParams *params, unsigned int flags)
-{
-	return WHOLE_CALL(stream_memops(stream, count, params, flags),
-			  stream, count, params, flags);
-}
+FORWARD(cuStreamBatchMemOp_v2, (CUstream stream, unsigned int count,
+				CUstreamBatchMemOpParams *params, unsigned int flags),
+	stream_memops(stream, count, params, flags), stream, count, params, flags)
 
 static CUresult stream_memop(CUstream stream, CUstreamBatchMemOpType operation,
 			     CUdeviceptr address, cuuint64_t value, unsigned int flags)

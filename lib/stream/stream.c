@@ -41,15 +41,10 @@ static CUresult stream_create(CUstream *handle, unsigned int flags, int priority
 	return result;
 }
 
-CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
-{
-	return WHOLE_CALL(stream_create(stream, flags, 0), stream, flags);
-}
-
-CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
-{
-	return WHOLE_CALL(stream_create(stream, flags, priority), stream, flags, priority);
-}
+FORWARD(cuStreamCreate, (CUstream *stream, unsigned int flags),
+	stream_create(stream, flags, 0), stream, flags)
+FORWARD(cuStreamCreateWithPriority, (CUstream *stream, unsigned int flags, int priority),
+	stream_create(stream, flags, priority), stream, flags, priority)
 
 static CUresult stream_destroy(CUstream handle)
 {
@@ -110,10 +105,7 @@ static CUresult stream_synchronize(CUstream handle)
 	return result;
 }
 
-CUresult cuStreamSynchronize(CUstream stream)
-{
-	return WHOLE_CALL(synchronized(stream_synchronize(stream)), stream);
-}
+FORWARD(cuStreamSynchronize, (CUstream stream), synchronized(stream_synchronize(stream)), stream)
 
 /* Reads a property of a stream that never changes, or is atomic. */
 #define STREAM_GET(handle, output, expression)				\
@@ -131,10 +123,8 @@ CUresult cuStreamSynchronize(CUstream stream)
 	got_;								\
 })
 
-CUresult cuStreamGetPriority(CUstream stream, int *priority)
-{
-	return WHOLE_CALL(STREAM_GET(stream, priority, priority), stream, priority);
-}
+FORWARD(cuStreamGetPriority, (CUstream stream, int *priority),
+	STREAM_GET(stream, priority, priority), stream, priority)
 
 /* Hardware refuses to tell the flags of a stream that is being captured. */
 DEFINE_WHOLE_CALL(cuStreamGetFlags, (CUstream stream, unsigned int *flags), stream, flags)
@@ -154,20 +144,12 @@ DEFINE_WHOLE_CALL(cuStreamGetFlags, (CUstream stream, unsigned int *flags), stre
 	return result;
 }
 
-CUresult cuStreamGetId(CUstream stream, unsigned long long *id)
-{
-	return WHOLE_CALL(STREAM_GET(stream, id, id), stream, id);
-}
-
-CUresult cuStreamGetDevice(CUstream stream, CUdevice *device)
-{
-	return WHOLE_CALL(STREAM_GET(stream, device, set->device), stream, device);
-}
-
-CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
-{
-	return WHOLE_CALL(STREAM_GET(stream, context, set->context), stream, context);
-}
+FORWARD(cuStreamGetId, (CUstream stream, unsigned long long *id),
+	STREAM_GET(stream, id, id), stream, id)
+FORWARD(cuStreamGetDevice, (CUstream stream, CUdevice *device),
+	STREAM_GET(stream, device, set->device), stream, device)
+FORWARD(cuStreamGetCtx, (CUstream stream, CUcontext *context),
+	STREAM_GET(stream, context, set->context), stream, context)
 
 /* One of the two outputs may be NULL. */
 DEFINE_WHOLE_CALL(cuStreamGetCtx_v2, (CUstream stream, CUcontext *context, CUgreenCtx *green),
@@ -236,17 +218,11 @@ static CUresult stream_host(CUstream handle, CUhostFn function, CUstreamCallback
 	return result;
 }
 
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
-{
-	return WHOLE_CALL(stream_host(stream, function, NULL, data, 0), stream, function, data);
-}
-
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data,
-			     unsigned int flags)
-{
-	return WHOLE_CALL(stream_host(stream, NULL, callback, data, flags),
-			  stream, callback, data, flags);
-}
+FORWARD(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
+	stream_host(stream, function, NULL, data, 0), stream, function, data)
+FORWARD(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void *data,
+			      unsigned int flags),
+	stream_host(stream, NULL, callback, data, flags), stream, callback, data, flags)
 
 /* The name from before CUDA 4.0 has the same meaning. */
 #undef cuStreamDestroy

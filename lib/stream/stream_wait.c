@@ -258,12 +258,5 @@ static CUresult context_synchronize(CUcontext context)
 	return result == CUDA_SUCCESS ? synchronized(streams_wait(context)) : result;
 }
 
-CUresult cuCtxSynchronize(void)
-{
-	return WHOLE_CALL(context_synchronize(NULL));
-}
-
-CUresult cuCtxSynchronize_v2(CUcontext context)
-{
-	return WHOLE_CALL(context_synchronize(context), context);
-}
+FORWARD(cuCtxSynchronize, (void), context_synchronize(NULL))
+FORWARD(cuCtxSynchronize_v2, (CUcontext context), context_synchronize(context), context)

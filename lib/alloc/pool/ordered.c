@@ -164,17 +164,11 @@ static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmem
 	return result;
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
-{
-	return WHOLE_CALL(ordered_allocate(address, bytes, NULL, stream), address, bytes, stream);
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
-				 CUstream stream)
-{
-	return WHOLE_CALL(ordered_allocate(address, bytes, &pool, stream), address, bytes, pool,
-			  stream);
-}
+FORWARD(cuMemAllocAsync, (CUdeviceptr *address, size_t bytes, CUstream stream),
+	ordered_allocate(address, bytes, NULL, stream), address, bytes, stream)
+FORWARD(cuMemAllocFromPoolAsync, (CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
+				  CUstream stream),
+	ordered_allocate(address, bytes, &pool, stream), address, bytes, pool, stream)
 
 struct free_work {
 	struct work work;

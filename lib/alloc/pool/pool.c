@@ -226,10 +226,8 @@ static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 	return result;
 }
 
-CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
-{
-	return WHOLE_CALL(set_pool(device, pool), device, pool);
-}
+FORWARD(cuDeviceSetMemPool, (CUdevice device, CUmemoryPool pool),
+	set_pool(device, pool), device, pool)
 
 static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
 {

@@ -305,15 +305,10 @@ static CUresult event_record(CUevent handle, CUstream stream_handle, unsigned in
 	return result;
 }
 
-CUresult cuEventRecord(CUevent event, CUstream stream)
-{
-	return WHOLE_CALL(event_record(event, stream, 0), event, stream);
-}
-
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
-{
-	return WHOLE_CALL(event_record(event, stream, flags), event, stream, flags);
-}
+FORWARD(cuEventRecord, (CUevent event, CUstream stream),
+	event_record(event, stream, 0), event, stream)
+FORWARD(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned int flags),
+	event_record(event, stream, flags), event, stream, flags)
 
 /* An event that was never recorded counts as happened. */
 static CUresult event_query(CUevent handle)

@@ -36,7 +36,5 @@ static CUresult event_ipc_open_handle(CUevent *event, const CUipcEventHandle *ha
 			  CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, shared) : result;
 }
 
-CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
-{
-	return WHOLE_CALL(event_ipc_open_handle(event, &handle), event);
-}
+FORWARD(cuIpcOpenEventHandle, (CUevent *event, CUipcEventHandle handle),
+	event_ipc_open_handle(event, &handle), event)
