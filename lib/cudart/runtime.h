@@ -79,6 +79,10 @@ cudaError_t primary_context(CUcontext *context, int device);
 #define FORWARD_LOADED(name, parameters, call)	\
 	cudaError_t name parameters { return DRIVER_LOADED(call); }
 
+/* Defines a function that is one expression, in which one variable, @declaration, is used. */
+#define FORWARD_WITH(name, parameters, declaration, expression)	\
+	cudaError_t name parameters { declaration; return CALL(expression); }
+
 /* Checks that a type of the runtime has the driver's layout. */
 #define SAME_LAYOUT(ours, drivers)						\
 	_Static_assert(sizeof(ours) == sizeof(drivers) &&			\

@@ -35,36 +35,23 @@ static cudaError_t result_of(const char *call, const struct cudaKernelNodeParams
 	return kernel ? kernel_result(call, kernel, result) : error_of(result);
 }
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
-				   const cudaGraphNode_t *dependencies, size_t count,
-				   const struct cudaKernelNodeParams *params)
-{
-	CUDA_KERNEL_NODE_PARAMS drivers;
-
-	return CALL(describe("cudaGraphAddKernelNode", &drivers, params) ?:
-		    result_of("cudaGraphAddKernelNode", params,
-			      cuGraphAddKernelNode(node, graph, dependencies, count, &drivers)));
-}
-
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-					 const struct cudaKernelNodeParams *params)
-{
-	CUDA_KERNEL_NODE_PARAMS drivers;
-
-	return CALL(describe("cudaGraphKernelNodeSetParams", &drivers, params) ?:
-		    result_of("cudaGraphKernelNodeSetParams", params,
-			      cuGraphKernelNodeSetParams(node, &drivers)));
-}
-
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
-					     const struct cudaKernelNodeParams *params)
-{
-	CUDA_KERNEL_NODE_PARAMS drivers;
-
-	return CALL(describe("cudaGraphExecKernelNodeSetParams", &drivers, params) ?:
-		    result_of("cudaGraphExecKernelNodeSetParams", params,
-			      cuGraphExecKernelNodeSetParams(instance, node, &drivers)));
-}
+FORWARD_WITH(cudaGraphAddKernelNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+				      const cudaGraphNode_t *dependencies, size_t count,
+				      const struct cudaKernelNodeParams *params),
+	     CUDA_KERNEL_NODE_PARAMS drivers,
+	     describe(__func__, &drivers, params) ?:
+	     result_of(__func__, params,
+		       cuGraphAddKernelNode(node, graph, dependencies, count, &drivers)))
+FORWARD_WITH(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node,
+					    const struct cudaKernelNodeParams *params),
+	     CUDA_KERNEL_NODE_PARAMS drivers,
+	     describe(__func__, &drivers, params) ?:
+	     result_of(__func__, params, cuGraphKernelNodeSetParams(node, &drivers)))
+FORWARD_WITH(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t instance, cudaGraphNode_t node,
+						const struct cudaKernelNodeParams *params),
+	     CUDA_KERNEL_NODE_PARAMS drivers,
+	     describe(__func__, &drivers, params) ?:
+	     result_of(__func__, params, cuGraphExecKernelNodeSetParams(instance, node, &drivers)))
 
 /*
  * Return: the address by which the program names a kernel, if it has registered it; else the

@@ -6,26 +6,18 @@ SAME_LAYOUT(struct cudaMemsetParams, CUDA_MEMSET_NODE_PARAMS);
 SAME_LAYOUT(struct cudaHostNodeParams, CUDA_HOST_NODE_PARAMS);
 SAME_LAYOUT(struct cudaMemAllocNodeParams, CUDA_MEM_ALLOC_NODE_PARAMS);
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-				   const cudaGraphNode_t *dependencies, size_t count,
-				   const struct cudaMemcpy3DParms *params)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(copy_3d("cudaGraphAddMemcpyNode", &copy, params) ?:
-		    error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)));
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
-				     const cudaGraphNode_t *dependencies, size_t count,
-				     void *to, const void *from, size_t bytes,
-				     enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(copy_1d_as_3d("cudaGraphAddMemcpyNode1D", &copy, to, from, bytes, kind) ?:
-		    error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)));
-}
+FORWARD_WITH(cudaGraphAddMemcpyNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+				      const cudaGraphNode_t *dependencies, size_t count,
+				      const struct cudaMemcpy3DParms *params),
+	     CUDA_MEMCPY3D copy,
+	     copy_3d(__func__, &copy, params) ?:
+	     error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)))
+FORWARD_WITH(cudaGraphAddMemcpyNode1D, (cudaGraphNode_t *node, cudaGraph_t graph,
+					const cudaGraphNode_t *dependencies, size_t count, void *to,
+					const void *from, size_t bytes, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     copy_1d_as_3d(__func__, &copy, to, from, bytes, kind) ?:
+	     error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)))
 
 DEFINE_CALL(cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node,
 					   struct cudaMemcpy3DParms *params),
@@ -42,44 +34,27 @@ DEFINE_CALL(cudaGraphMemcpyNodeGetParams, (cudaGraphNode_t node,
 	return error;
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
-					 const struct cudaMemcpy3DParms *params)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(copy_3d("cudaGraphMemcpyNodeSetParams", &copy, params) ?:
-		    error_of(cuGraphMemcpyNodeSetParams(node, &copy)));
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
-					   size_t bytes, enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(copy_1d_as_3d("cudaGraphMemcpyNodeSetParams1D", &copy, to, from, bytes, kind) ?:
-		    error_of(cuGraphMemcpyNodeSetParams(node, &copy)));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
-					     const struct cudaMemcpy3DParms *params)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(copy_3d("cudaGraphExecMemcpyNodeSetParams", &copy, params) ?:
-		    error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t instance, cudaGraphNode_t node,
-					       void *to, const void *from, size_t bytes,
-					       enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(copy_1d_as_3d("cudaGraphExecMemcpyNodeSetParams1D", &copy, to, from, bytes,
-				  kind) ?:
-		    error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)));
-}
-
+FORWARD_WITH(cudaGraphMemcpyNodeSetParams, (cudaGraphNode_t node,
+					    const struct cudaMemcpy3DParms *params),
+	     CUDA_MEMCPY3D copy,
+	     copy_3d(__func__, &copy, params) ?:
+	     error_of(cuGraphMemcpyNodeSetParams(node, &copy)))
+FORWARD_WITH(cudaGraphMemcpyNodeSetParams1D, (cudaGraphNode_t node, void *to, const void *from,
+					      size_t bytes, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     copy_1d_as_3d(__func__, &copy, to, from, bytes, kind) ?:
+	     error_of(cuGraphMemcpyNodeSetParams(node, &copy)))
+FORWARD_WITH(cudaGraphExecMemcpyNodeSetParams, (cudaGraphExec_t instance, cudaGraphNode_t node,
+						const struct cudaMemcpy3DParms *params),
+	     CUDA_MEMCPY3D copy,
+	     copy_3d(__func__, &copy, params) ?:
+	     error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)))
+FORWARD_WITH(cudaGraphExecMemcpyNodeSetParams1D, (cudaGraphExec_t instance, cudaGraphNode_t node,
+						  void *to, const void *from, size_t bytes,
+						  enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     copy_1d_as_3d(__func__, &copy, to, from, bytes, kind) ?:
+	     error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)))
 FORWARD(cudaGraphAddMemsetNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 				 const cudaGraphNode_t *dependencies, size_t count,
 				 const struct cudaMemsetParams *params),

@@ -61,22 +61,15 @@ DEFINE_CALL(cudaGraphAddNode, (cudaGraphNode_t *node, cudaGraph_t graph,
 	return error;
 }
 
-cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
-{
-	CUgraphNodeParams drivers;
-
-	return CALL(translate("cudaGraphNodeSetParams", &drivers, params) ?:
-		    error_of(cuGraphNodeSetParams(node, &drivers)));
-}
-
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
-				       struct cudaGraphNodeParams *params)
-{
-	CUgraphNodeParams drivers;
-
-	return CALL(translate("cudaGraphExecNodeSetParams", &drivers, params) ?:
-		    error_of(cuGraphExecNodeSetParams(instance, node, &drivers)));
-}
+FORWARD_WITH(cudaGraphNodeSetParams, (cudaGraphNode_t node, struct cudaGraphNodeParams *params),
+	     CUgraphNodeParams drivers,
+	     translate(__func__, &drivers, params) ?:
+	     error_of(cuGraphNodeSetParams(node, &drivers)))
+FORWARD_WITH(cudaGraphExecNodeSetParams, (cudaGraphExec_t instance, cudaGraphNode_t node,
+					  struct cudaGraphNodeParams *params),
+	     CUgraphNodeParams drivers,
+	     translate(__func__, &drivers, params) ?:
+	     error_of(cuGraphExecNodeSetParams(instance, node, &drivers)))
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
 					     unsigned int initial, unsigned int flags)

@@ -23,72 +23,43 @@ static cudaError_t from_symbol(const char *call, CUDA_MEMCPY3D *copy, void *to,
 		copy_1d_as_3d(call, copy, to, from, bytes, kind);
 }
 
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
-					   const cudaGraphNode_t *dependencies, size_t count,
-					   const void *symbol, const void *from, size_t bytes,
-					   size_t offset, enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(to_symbol("cudaGraphAddMemcpyNodeToSymbol", &copy, symbol, from, bytes, offset,
-			      kind) ?:
-		    error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)));
-}
-
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
-					     const cudaGraphNode_t *dependencies, size_t count,
-					     void *to, const void *symbol, size_t bytes,
-					     size_t offset, enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(from_symbol("cudaGraphAddMemcpyNodeFromSymbol", &copy, to, symbol, bytes,
-				offset, kind) ?:
-		    error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)));
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
-						 const void *from, size_t bytes, size_t offset,
-						 enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(to_symbol("cudaGraphMemcpyNodeSetParamsToSymbol", &copy, symbol, from, bytes,
-			      offset, kind) ?:
-		    error_of(cuGraphMemcpyNodeSetParams(node, &copy)));
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
-						   const void *symbol, size_t bytes,
-						   size_t offset, enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(from_symbol("cudaGraphMemcpyNodeSetParamsFromSymbol", &copy, to, symbol, bytes,
-				offset, kind) ?:
-		    error_of(cuGraphMemcpyNodeSetParams(node, &copy)));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t instance,
-						     cudaGraphNode_t node, const void *symbol,
-						     const void *from, size_t bytes,
-						     size_t offset, enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(to_symbol("cudaGraphExecMemcpyNodeSetParamsToSymbol", &copy, symbol, from,
-			      bytes, offset, kind) ?:
-		    error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)));
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t instance,
-						       cudaGraphNode_t node, void *to,
-						       const void *symbol, size_t bytes,
-						       size_t offset, enum cudaMemcpyKind kind)
-{
-	CUDA_MEMCPY3D copy;
-
-	return CALL(from_symbol("cudaGraphExecMemcpyNodeSetParamsFromSymbol", &copy, to, symbol,
-				bytes, offset, kind) ?:
-		    error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)));
-}
+FORWARD_WITH(cudaGraphAddMemcpyNodeToSymbol, (cudaGraphNode_t *node, cudaGraph_t graph,
+					      const cudaGraphNode_t *dependencies, size_t count,
+					      const void *symbol, const void *from, size_t bytes,
+					      size_t offset, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     to_symbol(__func__, &copy, symbol, from, bytes, offset, kind) ?:
+	     error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)))
+FORWARD_WITH(cudaGraphAddMemcpyNodeFromSymbol, (cudaGraphNode_t *node, cudaGraph_t graph,
+						const cudaGraphNode_t *dependencies, size_t count,
+						void *to, const void *symbol, size_t bytes,
+						size_t offset, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     from_symbol(__func__, &copy, to, symbol, bytes, offset, kind) ?:
+	     error_of(cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy, NULL)))
+FORWARD_WITH(cudaGraphMemcpyNodeSetParamsToSymbol, (cudaGraphNode_t node, const void *symbol,
+						    const void *from, size_t bytes, size_t offset,
+						    enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     to_symbol(__func__, &copy, symbol, from, bytes, offset, kind) ?:
+	     error_of(cuGraphMemcpyNodeSetParams(node, &copy)))
+FORWARD_WITH(cudaGraphMemcpyNodeSetParamsFromSymbol, (cudaGraphNode_t node, void *to,
+						      const void *symbol, size_t bytes,
+						      size_t offset, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     from_symbol(__func__, &copy, to, symbol, bytes, offset, kind) ?:
+	     error_of(cuGraphMemcpyNodeSetParams(node, &copy)))
+FORWARD_WITH(cudaGraphExecMemcpyNodeSetParamsToSymbol, (cudaGraphExec_t instance,
+							cudaGraphNode_t node, const void *symbol,
+							const void *from, size_t bytes,
+							size_t offset, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     to_symbol(__func__, &copy, symbol, from, bytes, offset, kind) ?:
+	     error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)))
+FORWARD_WITH(cudaGraphExecMemcpyNodeSetParamsFromSymbol, (cudaGraphExec_t instance,
+							  cudaGraphNode_t node, void *to,
+							  const void *symbol, size_t bytes,
+							  size_t offset, enum cudaMemcpyKind kind),
+	     CUDA_MEMCPY3D copy,
+	     from_symbol(__func__, &copy, to, symbol, bytes, offset, kind) ?:
+	     error_of(cuGraphExecMemcpyNodeSetParams(instance, node, &copy, NULL)))

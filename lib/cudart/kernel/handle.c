@@ -47,65 +47,38 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *stub)
 	return CALL(function_of("cudaGetFuncBySymbol", function, stub));
 }
 
-cudaError_t cudaFuncGetParamInfo(const void *stub, size_t index, size_t *offset, size_t *size)
-{
-	CUkernel handle;
-
-	return CALL(kernel_handle("cudaFuncGetParamInfo", &handle, stub) ?:
-		    error_of(cuKernelGetParamInfo(handle, index, offset, size)));
-}
-
-cudaError_t cudaFuncSetCacheConfig(const void *stub, enum cudaFuncCache config)
-{
-	CUfunction function;
-
-	return CALL(function_of("cudaFuncSetCacheConfig", &function, stub) ?:
-		    error_of(cuFuncSetCacheConfig(function, (CUfunc_cache)config)));
-}
-
-cudaError_t cudaFuncSetSharedMemConfig(const void *stub, enum cudaSharedMemConfig config)
-{
-	CUfunction function;
-
-	return CALL(function_of("cudaFuncSetSharedMemConfig", &function, stub) ?:
-		    error_of(cuFuncSetSharedMemConfig(function, (CUsharedconfig)config)));
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *stub,
-							  int block_size, size_t dynamic_bytes)
-{
-	CUfunction function;
-
-	return CALL(function_of("cudaOccupancyMaxActiveBlocksPerMultiprocessor", &function, stub) ?:
-		    error_of(cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function,
-									 block_size,
-									 dynamic_bytes)));
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *stub,
-								   int block_size,
-								   size_t dynamic_bytes,
-								   unsigned int flags)
-{
-	CUfunction function;
-
-	return CALL(function_of("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-				&function, stub) ?:
-		    error_of(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function,
-										  block_size,
-										  dynamic_bytes,
-										  flags)));
-}
-
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *stub, int blocks,
-						      int block_size)
-{
-	CUfunction function;
-
-	return CALL(function_of("cudaOccupancyAvailableDynamicSMemPerBlock", &function, stub) ?:
-		    error_of(cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks,
-								     block_size)));
-}
+FORWARD_WITH(cudaFuncGetParamInfo, (const void *stub, size_t index, size_t *offset, size_t *size),
+	     CUkernel handle,
+	     kernel_handle(__func__, &handle, stub) ?:
+	     error_of(cuKernelGetParamInfo(handle, index, offset, size)))
+FORWARD_WITH(cudaFuncSetCacheConfig, (const void *stub, enum cudaFuncCache config),
+	     CUfunction function,
+	     function_of(__func__, &function, stub) ?:
+	     error_of(cuFuncSetCacheConfig(function, (CUfunc_cache)config)))
+FORWARD_WITH(cudaFuncSetSharedMemConfig, (const void *stub, enum cudaSharedMemConfig config),
+	     CUfunction function,
+	     function_of(__func__, &function, stub) ?:
+	     error_of(cuFuncSetSharedMemConfig(function, (CUsharedconfig)config)))
+FORWARD_WITH(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, const void *stub,
+							     int block_size, size_t dynamic_bytes),
+	     CUfunction function,
+	     function_of(__func__, &function, stub) ?:
+	     error_of(cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size,
+								  dynamic_bytes)))
+FORWARD_WITH(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *blocks, const void *stub,
+								      int block_size,
+								      size_t dynamic_bytes,
+								      unsigned int flags),
+	     CUfunction function,
+	     function_of(__func__, &function, stub) ?:
+	     error_of(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function,
+									   block_size,
+									   dynamic_bytes, flags)))
+FORWARD_WITH(cudaOccupancyAvailableDynamicSMemPerBlock, (size_t *bytes, const void *stub,
+							 int blocks, int block_size),
+	     CUfunction function,
+	     function_of(__func__, &function, stub) ?:
+	     error_of(cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block_size)))
 
 static cudaError_t clusters(const char *call, int *output, const void *stub,
 			    const cudaLaunchConfig_t *config,
@@ -164,13 +137,9 @@ FORWARD(cudaLibraryGetManaged, (void **pointer, size_t *bytes, cudaLibrary_t lib
 	cuLibraryGetManaged((CUdeviceptr *)pointer, bytes, library, name))
 FORWARD(cudaLibraryGetUnifiedFunction, (void **function, cudaLibrary_t library, const char *name),
 	cuLibraryGetUnifiedFunction(function, library, name))
-
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
-					    int value, int device)
-{
-	CUkernel handle;
-
-	return CALL(kernel_handle("cudaKernelSetAttributeForDevice", &handle, kernel) ?:
-		    error_of(cuKernelSetAttribute((CUfunction_attribute)attribute, value, handle,
-						  device)));
-}
+FORWARD_WITH(cudaKernelSetAttributeForDevice, (cudaKernel_t kernel,
+					       enum cudaFuncAttribute attribute, int value,
+					       int device),
+	     CUkernel handle,
+	     kernel_handle(__func__, &handle, kernel) ?:
+	     error_of(cuKernelSetAttribute((CUfunction_attribute)attribute, value, handle, device)))
