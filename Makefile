@@ -184,7 +184,7 @@ $(trap_object): $(trap_objects)
 
 # libcuda.so.1 loads this library when it needs a kernel of which there is PTX: lib/translate/load.c.
 # lib/image/ and lib/ptx/ share a reader.
-ptx_reader  := ptx_word ptx_number ptx_value ptx_wrong
+ptx_reader  := ptx_word ptx_number ptx_value
 ptx_sources := $(call own,$(wildcard lib/ptx/*.c lib/ptx/*/*.c lib/fiber/*.c lib/fiber/*/*.c)) \
 	       $(ptx_reader:%=lib/image/%.c)
 ptx_libs     = $(if $(cross),-lLLVM-19,$(shell $(llvm_config) --ldflags --libs))

@@ -241,6 +241,18 @@ static inline void cancel_release(int before)
  */
 extern const uint64_t addresses_end;
 
+/* beside.c */
+bool library_beside(const char *name, char path[PATH_MAX]);
+
+/*
+ * prints.c: what kernels have printed. As on hardware it waits in a buffer, and comes out when the
+ * program waits for a stream, an event or a context, ends a context, copies, launches a kernel or
+ * loads a module, and before a stream's callback. prints_add() adds a text; the oldest ones go while
+ * all together have more than @limit bytes.
+ */
+void prints_add(const char *text, size_t bytes, size_t limit);
+void prints_flush(void);
+
 /* error.c */
 const char *error_name(CUresult result);
 bool error_known(CUresult result);

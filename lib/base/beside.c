@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Finds the folder of libcuda.so.1, in which the objects are that it loads on demand. */
 #include <dlfcn.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "beside.h"
+#include "base.h"
 
 /* Finds the file that has code at an address, as the kernel knows it. */
 static bool file_of_code(unsigned long address, char *path)

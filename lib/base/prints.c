@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* The buffer of what kernels have printed */
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "prints.h"
+#include "base.h"
 
 struct print {
 	struct print *next;

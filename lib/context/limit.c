@@ -2,7 +2,8 @@
 /*
  * Settings of a context for code and streams. Kernels from PTX go by those of stacks, of malloc()
  * and of printf() (launch/translated.c); the others have no effect, but programs read them, set
- * them and check that they were set.
+ * them and check that they were set. No profiler records what a program brackets for one: the
+ * calls succeed, as they do on hardware where no profiler runs.
  */
 #include "context.h"
 
@@ -138,6 +139,16 @@ DEFINE_CALL(cuCtxSetSharedMemConfig, (CUsharedconfig banks), banks)
 
 /* Copies and fills leave nothing in a device's cache. */
 CUresult cuCtxResetPersistingL2Cache(void)
+{
+	return CALL(check_current());
+}
+
+CUresult cuProfilerStart(void)
+{
+	return CALL(check_current());
+}
+
+CUresult cuProfilerStop(void)
 {
 	return CALL(check_current());
 }

@@ -19,7 +19,6 @@
 #include "copy.h"
 #include "alloc/alloc.h"
 #include "base/ioctl.h"
-#include "base/prints.h"
 
 #define ASIDE_MAX	(1 << 20)	/* bytes of a small source */
 #define ASIDE_ALL	(64 << 20)	/* of all sources that are put aside; cuda.h says so */

@@ -40,6 +40,15 @@ cudaError_t runtime_loaded(void);
 cudaError_t runtime_ready(void);
 cudaError_t primary_context(CUcontext *context, int device);
 
+/* kernel/register.c: variables of device code, by the address that the program has registered */
+cudaError_t symbol_find(const char *call, const void *symbol, void **pointer, size_t *bytes);
+/*
+ * Finds a part of a variable for a copy. @across: the one kind that may name the host: to a variable,
+ * or from it
+ */
+cudaError_t symbol_part(const char *call, const void *symbol, size_t bytes, size_t offset,
+			enum cudaMemcpyKind kind, enum cudaMemcpyKind across, void **pointer);
+
 /* Evaluates an expression to a cudaError_t, once the driver is loaded, and keeps the error. */
 #define CALL_LOADED(expression)							\
 ({										\

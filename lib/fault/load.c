@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "memory/address.h"
-#include "base/beside.h"
 #include "fault.h"
 #include "registers.h"
 #include "base/ioctl.h"

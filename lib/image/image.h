@@ -10,10 +10,9 @@
  *   ptx_head.c	text: version and device
  *   ptx.c	text: statements at the outermost level
  *   ptx_body.c	text: bodies of functions
- *   ptx_word.c	text: words
+ *   ptx_word.c	text: words, errors
  *   ptx_number.c	text: numbers
  *   ptx_value.c	text: constant expressions
- *   ptx_wrong.c	text: errors
  */
 #ifndef MEMCAST_IMAGE_H
 #define MEMCAST_IMAGE_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Splits PTX text into words, without comments and white space. memcast-ptx.so has this code,
- * too.
+ * Splits PTX text into words, without comments and white space, and tells of a wrong one.
+ * memcast-ptx.so has this code, too.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ptx.h"
@@ -145,4 +146,29 @@ bool ptx_skip_attribute(struct reader *reader, const char *word)
 			break;
 	}
 	return has;
+}
+
+CUresult ptx_need(struct reader *reader, const char *word)
+{
+	char what[64];
+
+	if (ptx_take(reader, word))
+		return CUDA_SUCCESS;
+	snprintf(what, sizeof(what), "%s is missing before", word);
+	return ptx_wrong(reader, what);
+}
+
+/* The first error of a text is told, with its line. @what: the error, in front of the current word */
+CUresult ptx_wrong(struct reader *reader, const char *what)
+{
+	int length = reader->word.length < 60 ? reader->word.length : 60;
+
+	if (!length)
+		snprintf(reader->complaint->text, sizeof(reader->complaint->text),
+			 "ptxas: line %u: %s the end of the text", reader->line, what);
+	else
+		snprintf(reader->complaint->text, sizeof(reader->complaint->text),
+			 "ptxas: line %u: %s '%.*s'", reader->line, what, length,
+			 reader->word.at);
+	return CUDA_ERROR_INVALID_PTX;
 }

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/prints.h"
 #include "stream/capture.h"
 #include "kernel.h"
 #include "translate/translate.h"

@@ -6,7 +6,6 @@
 #include "stream/capture.h"
 #include "alloc/alloc.h"
 #include "base/host_access.h"
-#include "base/prints.h"
 #include "kernel.h"
 
 /*

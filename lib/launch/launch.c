@@ -2,7 +2,6 @@
 /* The calls that launch a kernel in a stream. */
 #include <stdlib.h>
 
-#include "base/prints.h"
 #include "launch.h"
 #include "node.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/activity.h"
 #include "base/ioctl.h"
-#include "base/prints.h"
 #include "fault/fault.h"
 #include "launch.h"
 #include "memory/view/window.h"

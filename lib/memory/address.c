@@ -10,7 +10,6 @@
 #include "base/visible.h"
 #include "handle.h"
 #include "memory/view/view.h"
-#include "tail.h"
 
 /* The library passes these numbers to the kernel unchanged. */
 _Static_assert((int)CU_MEM_ACCESS_FLAGS_PROT_NONE == MEMCAST_ACCESS_NONE &&

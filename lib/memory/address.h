@@ -9,6 +9,11 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint, unsigned int key);
 CUresult address_free_mapped(CUdeviceptr address, size_t size);
 
+/* tail.c: maps what MEMCAST_MAP has refused, if the range leaves its reservation */
+CUresult tail_map(struct memcast_map *arg);
+/* MEMCAST_UNMAP, which also ends the tail of the reservation that the range leaves */
+CUresult tail_unmap(struct memcast_unmap *arg);
+
 #define ACCESS_ENTRIES	(2 * MEMCAST_MAX_DEVICES)
 /* size of an array on the stack for @count descriptors; some threads have little stack */
 #define ACCESS_ROOM(count)	((count) && (count) <= ACCESS_ENTRIES ? (count) : 1)

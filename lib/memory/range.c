@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Ranges of addresses as dma-bufs. */
+/* Ranges of addresses as dma-bufs, and what other drivers' devices write there. */
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,4 +66,23 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t si
 	return LOGGED(ready == CUDA_SUCCESS ?
 		      export_range(handle, dptr, size, handleType, flags) : ready,
 		      handle, dptr, size, handleType, flags);
+}
+
+DEFINE_CALL(cuFlushGPUDirectRDMAWrites, (CUflushGPUDirectRDMAWritesTarget target,
+					 CUflushGPUDirectRDMAWritesScope scope),
+	    target, scope)
+{
+	uint32_t device;
+	CUresult result = context_device(&device);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (target != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no target %d", (int)target);
+	if (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+	    scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES)
+		return fail(CUDA_ERROR_INVALID_VALUE, "no scope %d", (int)scope);
+	/* the writes are in memory already: this keeps later loads behind the call */
+	atomic_thread_fence(memory_order_seq_cst);
+	return CUDA_SUCCESS;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* Tails of reservations. */
+/*
+ * Tails: on hardware a mapping may reach over its reservation's end. So it may here, if nothing of
+ * the process is behind that: the reservation gets a tail there, until the mapping goes.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "address.h"
 #include "base/host_access.h"
 #include "base/ioctl.h"
 #include "handle.h"
-#include "tail.h"
 
 /* Tails that this library has mapped: without one, cuMemUnmap() does not look for them */
 static atomic_uint tails;

@@ -139,4 +139,16 @@ nvmlReturn_t device_facts(nvmlDevice_t device, const struct facts **facts);
 /* device/fabric.c */
 nvmlReturn_t device_nvlink(nvmlDevice_t device, const struct kind **kind, bool *linked);
 
+/* device/process.c: a process that holds memory of a device */
+struct process {
+	unsigned int pid;
+	unsigned long long bytes;
+};
+
+/*
+ * Return: false: there is no memory, or no file descriptor; else the caller frees *@found, even if
+ * *@count is 0.
+ */
+bool processes_of(unsigned int device, struct process **found, unsigned int *count);
+
 #endif /* MEMCAST_NVML_LIBRARY_H */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "base/activity.h"
-#include "base/prints.h"
 #include "stream.h"
 
 #define IN_VAIN		1000000000UL	/* nanoseconds: so long work looks in vain before it is discarded */

@@ -2,7 +2,6 @@
 /* Streams: create, destroy, query and wait; host functions in them. */
 #include <stdlib.h>
 
-#include "base/prints.h"
 #include "capture.h"
 
 /* Return: the priority that a stream gets when a program wants this one */

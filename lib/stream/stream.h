@@ -159,6 +159,8 @@ CUresult blocking_streams_wait(struct stream_set *set);
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle);
 CUresult stream_take(struct stream *stream, bool *taken);
 void stream_give(struct stream *stream);
+void give_back_later(void);
+CUresult synchronized(CUresult result);
 
 /* finish.c: what the thread of a stream waits for, for the end of its context */
 uint64_t look_begin(void);
@@ -169,10 +171,6 @@ void stream_yields(void);
 void stream_goes_on(void);
 void sleep_at(pthread_cond_t *changed);
 void loop_look(void);
-
-/* give_back.c */
-void give_back_later(void);
-CUresult synchronized(CUresult result);
 
 struct event;
 

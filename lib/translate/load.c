@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/beside.h"
 #include "translate.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

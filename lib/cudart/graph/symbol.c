@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Copies to and from variables of device code, in graphs */
 #include "../memory/copy.h"
-#include "../symbol.h"
 
 static cudaError_t to_symbol(const char *call, CUDA_MEMCPY3D *copy, const void *symbol,
 			     const void *from, size_t bytes, size_t offset,

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "kernel.h"
-#include "../symbol.h"
 
 struct variable {
 	const void *symbol;		/* address by which the program names it */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Copies. Compiled twice: per_thread.c. */
 #include "copy.h"
-#include "symbol.h"
 
 SAME_LAYOUT(struct cudaMemcpyAttributes, CUmemcpyAttributes);
 SAME_LAYOUT(struct cudaMemcpy3DBatchOp, CUDA_MEMCPY3D_BATCH_OP);

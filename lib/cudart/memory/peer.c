@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Copies between devices, which are the same for all default streams; addresses of variables */
 #include "runtime.h"
-#include "symbol.h"
 
 static cudaError_t contexts_of(CUcontext *to, int to_device, CUcontext *from, int from_device)
 {

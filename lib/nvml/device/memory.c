@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Memory of devices, the CPUs and memory near them, and the processes that hold their memory. */
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "process.h"
+#include "library.h"
 
 static nvmlReturn_t sizes_of(nvmlDevice_t device, const void *output, nvmlMemory_t *sizes)
 {

@@ -12,12 +12,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <uapi/memcast.h>
 
-#include "process.h"
+#include "library.h"
 
 /* Folder of the hosts' files. One that is in the place of /dev/memcast has that name. */
 #define HOST_PATH	"/dev/memcast-host/"
