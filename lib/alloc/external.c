@@ -35,18 +35,11 @@ static CUresult check_reserved(const unsigned int *reserved, size_t count)
 	return CUDA_SUCCESS;
 }
 
-static void external_release(uint32_t handle)
-{
-	struct memcast_handle_release arg = { .handle = handle };
-
-	device_ioctl(MEMCAST_HANDLE_RELEASE, &arg);
-}
-
 static void external_put(struct external *external)
 {
 	if (--external->references)
 		return;
-	external_release(external->handle);
+	handle_release(external->handle);
 	free(external);
 }
 
@@ -125,7 +118,7 @@ static CUresult import_opaque(struct external *external,
 	if (result == CUDA_SUCCESS)
 		external->handle = arg.out_handle;
 	else
-		external_release(arg.out_handle);
+		handle_release(arg.out_handle);
 	return result;
 }
 

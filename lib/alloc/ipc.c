@@ -160,7 +160,6 @@ DEFINE_CALL(cuIpcGetMemHandle, (CUipcMemHandle *handle, CUdeviceptr address), ha
 static CUresult ipc_map(CUdeviceptr *address, const struct handle *handle)
 {
 	struct memcast_block_map block = {};
-	struct memcast_handle_release release = {};
 	struct memcast_ipc_open arg = {};
 	CUresult result = context_heap(HEAP_OF_DEVICE, &block.heap, &block.flags);
 
@@ -180,8 +179,7 @@ static CUresult ipc_map(CUdeviceptr *address, const struct handle *handle)
 	block.bytes = arg.out_bytes;
 	result = device_ioctl(MEMCAST_BLOCK_MAP, &block);
 	*address = block.out_address;
-	release.handle = arg.out_handle;
-	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
+	handle_release(arg.out_handle);
 	return result;
 }
 

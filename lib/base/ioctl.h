@@ -19,4 +19,11 @@ bool device_ask_fd(int fd, unsigned long request, struct memcast_header *header,
 #define device_ioctl(request, argument) \
 	device_ioctl_fd(library_fd(), request, &(argument)->header, sizeof(*(argument)))
 
+static inline void handle_release(uint32_t handle)
+{
+	struct memcast_handle_release arg = { .handle = handle };
+
+	device_ioctl(MEMCAST_HANDLE_RELEASE, &arg);
+}
+
 #endif /* LIBRARY_IOCTL_H */

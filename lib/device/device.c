@@ -35,18 +35,26 @@ DEFINE_CALL(cuDeviceGetCount, (int *count), count)
 	return result;
 }
 
-DEFINE_CALL(cuDeviceGet, (CUdevice *device, int ordinal), device, ordinal)
-{
-	struct memcast_device_info info = {};
-	CUresult result;
-
-	if (!device)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = device_info(ordinal, &info);
-	if (result == CUDA_SUCCESS)
-		*device = ordinal;
-	return result;
+/* Defines a call that outputs what is known of a device, by @action, in which @info is of use. */
+#define DEFINE_GET(call, parameters, output, device, action)			\
+DEFINE_CALL(call, parameters, output, device)					\
+{										\
+	struct memcast_device_info info = {};					\
+	CUresult result;							\
+										\
+	if (!output)								\
+		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");		\
+	result = device_info(device, &info);					\
+	if (result == CUDA_SUCCESS)						\
+		action;								\
+	return result;								\
 }
+
+DEFINE_GET(cuDeviceGet, (CUdevice *device, int ordinal), device, ordinal, *device = ordinal)
+DEFINE_GET(cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice device), uuid, device,
+	   memcpy(uuid->bytes, info.out_uuid, sizeof(uuid->bytes)))
+DEFINE_GET(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), bytes, device,
+	   *bytes = info.out_pool_bytes)
 
 DEFINE_CALL(cuDeviceGetName, (char *name, int length, CUdevice device), name, length, device)
 {
@@ -78,32 +86,6 @@ static CUresult device_affinity(int *supported, CUdevice device)
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device)
 {
 	return CALL(device_affinity(supported, device), supported, type, device);
-}
-
-DEFINE_CALL(cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice device), uuid, device)
-{
-	struct memcast_device_info info = {};
-	CUresult result;
-
-	if (!uuid)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = device_info(device, &info);
-	if (result == CUDA_SUCCESS)
-		memcpy(uuid->bytes, info.out_uuid, sizeof(uuid->bytes));
-	return result;
-}
-
-DEFINE_CALL(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), bytes, device)
-{
-	struct memcast_device_info info = {};
-	CUresult result;
-
-	if (!bytes)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	result = device_info(device, &info);
-	if (result == CUDA_SUCCESS)
-		*bytes = info.out_pool_bytes;
-	return result;
 }
 
 DEFINE_CALL(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device),

@@ -267,31 +267,19 @@ static CUresult parameters(struct reader *reader, struct code *code)
 	return result;
 }
 
-/* Reads up to three numbers; those that are missing are 1. */
-static void numbers(struct reader *reader, uint32_t *to)
-{
-	to[0] = to[1] = to[2] = 1;
-	for (int i = 0; i < 3 && reader->word.kind == WORD_NUMBER; i++) {
-		to[i] = reader->word.value;
-		ptx_next(reader);
-		if (!ptx_take(reader, ","))
-			break;
-	}
-}
-
 static void about_kernel(struct reader *reader, struct code *code)
 {
 	uint32_t threads[3], unused[3];
 
 	while (reader->word.kind == WORD_DIRECTIVE) {
 		if (ptx_take(reader, ".maxntid")) {
-			numbers(reader, threads);
+			ptx_numbers(reader, threads);
 			if (code)
 				code->max_threads = threads[0] * threads[1] * threads[2];
 		} else if (ptx_take(reader, ".reqntid")) {
-			numbers(reader, code ? code->block : unused);
+			ptx_numbers(reader, code ? code->block : unused);
 		} else if (ptx_take(reader, ".reqnctapercluster")) {
-			numbers(reader, code ? code->cluster : unused);
+			ptx_numbers(reader, code ? code->cluster : unused);
 		} else {
 			bool pragma = ptx_is(reader, ".pragma");
 

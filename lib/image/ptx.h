@@ -47,6 +47,7 @@ void ptx_next(struct reader *reader);
 void ptx_skip_line(struct reader *reader);
 bool ptx_is(const struct reader *reader, const char *word);
 bool ptx_take(struct reader *reader, const char *word);
+void ptx_numbers(struct reader *reader, uint32_t to[3]);
 bool ptx_skip_attribute(struct reader *reader, const char *word);
 CUresult ptx_need(struct reader *reader, const char *word);
 CUresult ptx_wrong(struct reader *reader, const char *what);

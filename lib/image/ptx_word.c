@@ -148,6 +148,18 @@ bool ptx_skip_attribute(struct reader *reader, const char *word)
 	return has;
 }
 
+/* Reads up to three numbers; those that are missing are 1. */
+void ptx_numbers(struct reader *reader, uint32_t to[3])
+{
+	to[0] = to[1] = to[2] = 1;
+	for (int i = 0; i < 3 && reader->word.kind == WORD_NUMBER; i++) {
+		to[i] = reader->word.value > UINT32_MAX ? UINT32_MAX : reader->word.value;
+		ptx_next(reader);
+		if (!ptx_take(reader, ","))
+			break;
+	}
+}
+
 CUresult ptx_need(struct reader *reader, const char *word)
 {
 	char what[64];

@@ -2,7 +2,7 @@
 /*
  * Features that hardware may have and memcast lacks: events, instances of devices (MIG),
  * confidential computing, units, host cards, excluded devices, remapped rows, addressing modes,
- * racks.
+ * racks, graphics, and servers that share a device.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,17 @@ nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *count)
 	return LOGGED(none(count));
 }
 
+/* Checks the first member of a structure, by which the program says which structure it has. */
+static nvmlReturn_t check_version(const void *structure, unsigned int known)
+{
+	const unsigned int *version = structure;
+
+	if (!version)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	return *version == known ? NVML_SUCCESS :
+	       fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", *version);
+}
+
 /* ---- confidential computing: off, which a structure of zeros means */
 
 static nvmlReturn_t zeros(void *output, size_t size)
@@ -57,13 +68,11 @@ nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state)
 
 DEFINE_CALL(nvmlSystemGetConfComputeSettings, (nvmlSystemConfComputeSettings_t *settings), settings)
 {
-	if (!settings)
-		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	if (settings->version != nvmlSystemConfComputeSettings_v1)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x",
-			    settings->version);
-	*settings = (nvmlSystemConfComputeSettings_t) { .version = settings->version };
-	return NVML_SUCCESS;
+	nvmlReturn_t result = check_version(settings, nvmlSystemConfComputeSettings_v1);
+
+	if (result == NVML_SUCCESS)
+		*settings = (nvmlSystemConfComputeSettings_t) { .version = settings->version };
+	return result;
 }
 
 /* ---- instances of devices */
@@ -120,12 +129,8 @@ DEFINE_CALL(nvmlDeviceGetRemappedRows, (nvmlDevice_t device, unsigned int *corre
 DEFINE_CALL(nvmlDeviceGetAddressingMode, (nvmlDevice_t device, nvmlDeviceAddressingMode_t *mode),
 	    device, mode)
 {
-	if (!mode)
-		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	if (mode->version != nvmlDeviceAddressingMode_v1)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", mode->version);
 	/* zero is NVML_DEVICE_ADDRESSING_MODE_NONE */
-	return zero_of(device, &mode->value);
+	return check_version(mode, nvmlDeviceAddressingMode_v1) ?: zero_of(device, &mode->value);
 }
 
 /* ---- no rack */
@@ -134,17 +139,28 @@ DEFINE_CALL(nvmlDeviceGetPlatformInfo, (nvmlDevice_t device, nvmlPlatformInfo_t 
 	    device, info)
 {
 	unsigned int nothing;
-	nvmlReturn_t result;
+	nvmlReturn_t result = check_version(info, nvmlPlatformInfo_v2) ?: zero_of(device, &nothing);
 
-	if (!info)
-		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	if (info->version != nvmlPlatformInfo_v2)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", info->version);
-	result = zero_of(device, &nothing);
 	if (result == NVML_SUCCESS)
 		*info = (nvmlPlatformInfo_t) { .version = info->version, .hostId = 1 };
 	return result;
 }
+
+/* ---- devices draw nothing, and no server shares them: these lists are empty */
+
+#define NOBODY(symbol, info)							\
+nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *count, info *infos)	\
+{										\
+	(void)infos;								\
+	return CALL(zero_of(device, count));					\
+}
+
+NOBODY(nvmlDeviceGetGraphicsRunningProcesses, nvmlProcessInfo_v1_t)
+NOBODY(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlProcessInfo_v2_t)
+NOBODY(nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlProcessInfo_t)
+NOBODY(nvmlDeviceGetMPSComputeRunningProcesses, nvmlProcessInfo_v1_t)
+NOBODY(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_v2_t)
+NOBODY(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t)
 
 /* ---- no instances of devices */
 

@@ -73,7 +73,6 @@ static CUresult window_info(CUdeviceptr address, struct memcast_address_info *in
 static CUresult window_map(struct window *window, const struct memcast_address_info *info)
 {
 	struct memcast_handle_retain retain = { .address = info->out_mapping };
-	struct memcast_handle_release release = {};
 	struct memcast_handle_info team = {};
 	uint32_t member = 0;
 	CUresult result;
@@ -86,8 +85,7 @@ static CUresult window_map(struct window *window, const struct memcast_address_i
 	if (result == CUDA_SUCCESS)
 		result = view_map("memcastViewAt", &window->view, &team, info->out_offset,
 				  info->out_mapping_bytes, &member, 1);
-	release.handle = retain.out_handle;
-	device_ioctl(MEMCAST_HANDLE_RELEASE, &release);
+	handle_release(retain.out_handle);
 	window->start = info->out_mapping;
 	window->member = member;
 	return result;

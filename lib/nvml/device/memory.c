@@ -177,20 +177,6 @@ static nvmlReturn_t processes(nvmlDevice_t device, unsigned int *count, void *ou
 	return result;
 }
 
-/* Devices draw nothing, and no server shares them: these lists are empty. */
-static nvmlReturn_t nobody(nvmlDevice_t device, unsigned int *count)
-{
-	unsigned int number;
-	nvmlReturn_t result = device_number(device, &number);
-
-	if (result != NVML_SUCCESS)
-		return result;
-	if (!count)
-		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	*count = 0;
-	return NVML_SUCCESS;
-}
-
 #define SIZE_V1	sizeof(nvmlProcessInfo_v1_t)
 #define SIZE_V2	sizeof(nvmlProcessInfo_v2_t)
 
@@ -211,17 +197,3 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
 {
 	return CALL(processes(device, count, infos, SIZE_V2));
 }
-
-#define NOBODY(symbol, info)							\
-nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *count, info *infos)	\
-{										\
-	(void)infos;								\
-	return CALL(nobody(device, count));					\
-}
-
-NOBODY(nvmlDeviceGetGraphicsRunningProcesses, nvmlProcessInfo_v1_t)
-NOBODY(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlProcessInfo_v2_t)
-NOBODY(nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlProcessInfo_t)
-NOBODY(nvmlDeviceGetMPSComputeRunningProcesses, nvmlProcessInfo_v1_t)
-NOBODY(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlProcessInfo_v2_t)
-NOBODY(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlProcessInfo_t)

@@ -69,30 +69,18 @@ CUresult parameters_read(struct reader *reader, struct scope *scope,
 	return result;
 }
 
-/* Reads up to three numbers; those that are missing are 1. */
-static void numbers(struct reader *reader, uint32_t *to)
-{
-	to[0] = to[1] = to[2] = 1;
-	for (int i = 0; i < 3 && reader->word.kind == WORD_NUMBER; i++) {
-		to[i] = reader->word.value > UINT32_MAX ? UINT32_MAX : reader->word.value;
-		ptx_next(reader);
-		if (!ptx_take(reader, ","))
-			break;
-	}
-}
-
 static CUresult limits(struct reader *reader, struct function *function)
 {
 	uint32_t three[3];
 
 	while (reader->word.kind == WORD_DIRECTIVE) {
 		if (ptx_take(reader, ".maxntid")) {
-			numbers(reader, three);
+			ptx_numbers(reader, three);
 			function->max_threads = three[0] * three[1] * three[2];
 		} else if (ptx_take(reader, ".reqntid")) {
-			numbers(reader, function->required);
+			ptx_numbers(reader, function->required);
 		} else if (ptx_take(reader, ".reqnctapercluster")) {
-			numbers(reader, function->cluster);
+			ptx_numbers(reader, function->cluster);
 			function->unit->clusters = true;
 		} else if (ptx_take(reader, ".noreturn")) {
 			function->noreturn = true;
@@ -108,7 +96,7 @@ static CUresult limits(struct reader *reader, struct function *function)
 			   ptx_is(reader, ".abi_preserve") || ptx_is(reader,
 								     ".abi_preserve_control")) {
 			ptx_next(reader);
-			numbers(reader, three);
+			ptx_numbers(reader, three);
 		} else {
 			return ptx_wrong(reader, "a function has");
 		}

@@ -78,13 +78,6 @@ static CUresult make_own_page(void)
 	return CUDA_SUCCESS;
 }
 
-static void shared_page_release(uint32_t handle)
-{
-	struct memcast_handle_release arg = { .handle = handle };
-
-	device_ioctl(MEMCAST_HANDLE_RELEASE, &arg);
-}
-
 static CUresult map_page(const uint8_t *key, struct page *page)
 {
 	struct memcast_block_map block = {};
@@ -108,7 +101,7 @@ static CUresult map_page(const uint8_t *key, struct page *page)
 		result = device_ioctl(MEMCAST_BLOCK_MAP, &block);
 	else
 		result = fail(CUDA_ERROR_MAP_FAILED, "not a page of events");
-	shared_page_release(arg.out_handle);
+	handle_release(arg.out_handle);
 	memcpy(page->key, key, sizeof(page->key));
 	page->events = (struct shared_event *)(uintptr_t)block.out_address;
 	return result;
@@ -323,6 +316,6 @@ bool shared_alive(const uint8_t *key)
 		result = device_ioctl(MEMCAST_IPC_OPEN, &arg);
 	}
 	if (result == CUDA_SUCCESS)
-		shared_page_release(arg.out_handle);
+		handle_release(arg.out_handle);
 	return result != CUDA_ERROR_INVALID_VALUE;
 }
