@@ -18,10 +18,7 @@ static nvmlReturn_t none(unsigned int *count)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlUnitGetCount(unsigned int *count)
-{
-	return CALL(none(count));
-}
+FORWARD(nvmlUnitGetCount, (unsigned int *count), none(count))
 
 nvmlReturn_t nvmlSystemGetHicVersion(unsigned int *count, nvmlHwbcEntry_t *entries)
 {
@@ -56,15 +53,10 @@ static nvmlReturn_t zeros(void *output, size_t size)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *capabilities)
-{
-	return CALL(zeros(capabilities, sizeof(*capabilities)));
-}
-
-nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state)
-{
-	return CALL(zeros(state, sizeof(*state)));
-}
+FORWARD(nvmlSystemGetConfComputeCapabilities, (nvmlConfComputeSystemCaps_t *capabilities),
+	zeros(capabilities, sizeof(*capabilities)))
+FORWARD(nvmlSystemGetConfComputeState, (nvmlConfComputeSystemState_t *state),
+	zeros(state, sizeof(*state)))
 
 DEFINE_CALL(nvmlSystemGetConfComputeSettings, (nvmlSystemConfComputeSettings_t *settings), settings)
 {
@@ -99,15 +91,10 @@ DEFINE_CALL(nvmlDeviceGetMigMode, (nvmlDevice_t device, unsigned int *current,
 	return result;
 }
 
-nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int *count)
-{
-	return CALL(zero_of(device, count));
-}
-
-nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *is_one)
-{
-	return CALL(zero_of(device, is_one));
-}
+FORWARD(nvmlDeviceGetMaxMigDeviceCount, (nvmlDevice_t device, unsigned int *count),
+	zero_of(device, count))
+FORWARD(nvmlDeviceIsMigDeviceHandle, (nvmlDevice_t device, unsigned int *is_one),
+	zero_of(device, is_one))
 
 /* ---- memory: no row is remapped, and devices use no page table of the CPU's */
 

@@ -79,10 +79,8 @@ nvmlReturn_t copy_text(char *buffer, unsigned int length, const char *text)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
-{
-	return CALL(copy_text(version, length, DRIVER));
-}
+FORWARD(nvmlSystemGetDriverVersion, (char *version, unsigned int length),
+	copy_text(version, length, DRIVER))
 
 /* This function and the next two need no nvmlInit(), as in NVIDIA's library. */
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)

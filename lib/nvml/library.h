@@ -68,6 +68,10 @@ void log_failure(const char *call, nvmlReturn_t result);
 	nvmlReturn_t name parameters { return call(name##_body(__VA_ARGS__)); }	\
 	static nvmlReturn_t name##_body parameters
 
+/* Defines a call that is one expression: CALL()'s. */
+#define FORWARD(name, parameters, expression)	\
+	nvmlReturn_t name parameters { return CALL(expression); }
+
 /* Defines an older name of a function, with an address of its own */
 #define OLDER_NAME(old, parameters, call)	\
 	nvmlReturn_t old parameters		\

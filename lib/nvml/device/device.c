@@ -92,10 +92,7 @@ static nvmlReturn_t by_uuid(const char *wanted, nvmlDevice_t *device)
 	return fail(NVML_ERROR_NOT_FOUND, "no device is %s", wanted);
 }
 
-nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
-{
-	return CALL(by_uuid(uuid, device));
-}
+FORWARD(nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device), by_uuid(uuid, device))
 
 DEFINE_CALL(nvmlDeviceGetHandleByUUIDV, (const nvmlUUID_t *uuid, nvmlDevice_t *device),
 	    uuid, device)
@@ -156,15 +153,9 @@ static nvmlReturn_t index_of(nvmlDevice_t device, unsigned int *index)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
-{
-	return CALL(index_of(device, index));
-}
-
-nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor)
-{
-	return CALL(index_of(device, minor));
-}
+FORWARD(nvmlDeviceGetIndex, (nvmlDevice_t device, unsigned int *index), index_of(device, index))
+FORWARD(nvmlDeviceGetMinorNumber, (nvmlDevice_t device, unsigned int *minor),
+	index_of(device, minor))
 
 /* Most calls below return one number of a device's facts, or of its kind. */
 #define NUMBER_CALL(symbol, type, number)						\

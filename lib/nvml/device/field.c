@@ -115,14 +115,9 @@ static nvmlReturn_t values_of(nvmlDevice_t device, int count, nvmlFieldValue_t *
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values)
-{
-	return CALL(values_of(device, count, values, false));
-}
+FORWARD(nvmlDeviceGetFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t *values),
+	values_of(device, count, values, false))
 
 /* Counters always read 0: nothing to clear. */
-nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count,
-					nvmlFieldValue_t *values)
-{
-	return CALL(values_of(device, count, values, true));
-}
+FORWARD(nvmlDeviceClearFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t *values),
+	values_of(device, count, values, true))

@@ -67,11 +67,8 @@ static nvmlReturn_t cpus(nvmlDevice_t device, unsigned int words, unsigned long 
 	return state_node(number, &node) ?: state_node_cpus(node, set, words);
 }
 
-nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int words,
-				      unsigned long *set)
-{
-	return CALL(cpus(device, words, set));
-}
+FORWARD(nvmlDeviceGetCpuAffinity, (nvmlDevice_t device, unsigned int words, unsigned long *set),
+	cpus(device, words, set))
 
 static nvmlReturn_t check_scope(nvmlAffinityScope_t scope)
 {
@@ -81,11 +78,9 @@ static nvmlReturn_t check_scope(nvmlAffinityScope_t scope)
 }
 
 /* A NUMA node is a socket here. */
-nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device, unsigned int words,
-						 unsigned long *set, nvmlAffinityScope_t scope)
-{
-	return CALL(check_scope(scope) ?: cpus(device, words, set));
-}
+FORWARD(nvmlDeviceGetCpuAffinityWithinScope, (nvmlDevice_t device, unsigned int words,
+					      unsigned long *set, nvmlAffinityScope_t scope),
+	check_scope(scope) ?: cpus(device, words, set))
 
 static nvmlReturn_t memories(nvmlDevice_t device, unsigned int words, unsigned long *set)
 {
@@ -103,11 +98,9 @@ static nvmlReturn_t memories(nvmlDevice_t device, unsigned int words, unsigned l
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int words,
-					 unsigned long *set, nvmlAffinityScope_t scope)
-{
-	return CALL(check_scope(scope) ?: memories(device, words, set));
-}
+FORWARD(nvmlDeviceGetMemoryAffinity, (nvmlDevice_t device, unsigned int words, unsigned long *set,
+				      nvmlAffinityScope_t scope),
+	check_scope(scope) ?: memories(device, words, set))
 
 /* Sets the CPUs of the calling thread. */
 static nvmlReturn_t set_cpus(const unsigned long *set, size_t bytes)
@@ -180,20 +173,12 @@ static nvmlReturn_t processes(nvmlDevice_t device, unsigned int *count, void *ou
 #define SIZE_V1	sizeof(nvmlProcessInfo_v1_t)
 #define SIZE_V2	sizeof(nvmlProcessInfo_v2_t)
 
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
-						  nvmlProcessInfo_v1_t *infos)
-{
-	return CALL(processes(device, count, infos, SIZE_V1));
-}
-
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
-						     nvmlProcessInfo_v2_t *infos)
-{
-	return CALL(processes(device, count, infos, SIZE_V2));
-}
-
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
-						     nvmlProcessInfo_t *infos)
-{
-	return CALL(processes(device, count, infos, SIZE_V2));
-}
+FORWARD(nvmlDeviceGetComputeRunningProcesses, (nvmlDevice_t device, unsigned int *count,
+					       nvmlProcessInfo_v1_t *infos),
+	processes(device, count, infos, SIZE_V1))
+FORWARD(nvmlDeviceGetComputeRunningProcesses_v2, (nvmlDevice_t device, unsigned int *count,
+						  nvmlProcessInfo_v2_t *infos),
+	processes(device, count, infos, SIZE_V2))
+FORWARD(nvmlDeviceGetComputeRunningProcesses_v3, (nvmlDevice_t device, unsigned int *count,
+						  nvmlProcessInfo_t *infos),
+	processes(device, count, infos, SIZE_V2))

@@ -78,11 +78,9 @@ static nvmlReturn_t capability(nvmlDevice_t device, unsigned int link,
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetNvLinkCapability(nvmlDevice_t device, unsigned int link,
-					   nvmlNvLinkCapability_t which, unsigned int *output)
-{
-	return CALL(capability(device, link, which, output));
-}
+FORWARD(nvmlDeviceGetNvLinkCapability, (nvmlDevice_t device, unsigned int link,
+					nvmlNvLinkCapability_t which, unsigned int *output),
+	capability(device, link, which, output))
 
 /* The oldest structure has no busId: see pci.c. */
 static nvmlReturn_t remote_pci(nvmlDevice_t device, unsigned int link, nvmlPciInfo_t *output,
@@ -108,17 +106,12 @@ static nvmlReturn_t remote_pci(nvmlDevice_t device, unsigned int link, nvmlPciIn
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int link,
-						 nvmlPciInfo_t *info)
-{
-	return CALL(remote_pci(device, link, info, sizeof(*info)));
-}
-
-nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned int link,
-					      nvmlPciInfo_t *info)
-{
-	return CALL(remote_pci(device, link, info, offsetof(nvmlPciInfo_t, busId)));
-}
+FORWARD(nvmlDeviceGetNvLinkRemotePciInfo_v2, (nvmlDevice_t device, unsigned int link,
+					      nvmlPciInfo_t *info),
+	remote_pci(device, link, info, sizeof(*info)))
+FORWARD(nvmlDeviceGetNvLinkRemotePciInfo, (nvmlDevice_t device, unsigned int link,
+					   nvmlPciInfo_t *info),
+	remote_pci(device, link, info, offsetof(nvmlPciInfo_t, busId)))
 
 /* Links carry nothing, so they have no errors. */
 DEFINE_CALL(nvmlDeviceGetNvLinkErrorCounter, (nvmlDevice_t device, unsigned int link,

@@ -49,20 +49,12 @@ static nvmlReturn_t info_up_to(nvmlDevice_t device, nvmlPciInfo_t *output, size_
 	return result;
 }
 
-nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *info)
-{
-	return CALL(info_up_to(device, info, sizeof(*info)));
-}
-
-nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *info)
-{
-	return CALL(info_up_to(device, info, offsetof(nvmlPciInfo_t, busId)));
-}
-
-nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *info)
-{
-	return CALL(info_up_to(device, info, offsetof(nvmlPciInfo_t, pciSubSystemId)));
-}
+FORWARD(nvmlDeviceGetPciInfo_v3, (nvmlDevice_t device, nvmlPciInfo_t *info),
+	info_up_to(device, info, sizeof(*info)))
+FORWARD(nvmlDeviceGetPciInfo_v2, (nvmlDevice_t device, nvmlPciInfo_t *info),
+	info_up_to(device, info, offsetof(nvmlPciInfo_t, busId)))
+FORWARD(nvmlDeviceGetPciInfo, (nvmlDevice_t device, nvmlPciInfo_t *info),
+	info_up_to(device, info, offsetof(nvmlPciInfo_t, pciSubSystemId)))
 
 DEFINE_CALL(nvmlDeviceGetPciInfoExt, (nvmlDevice_t device, nvmlPciInfoExt_t *info), device, info)
 {
