@@ -142,6 +142,16 @@ static int fail_heap(struct mc_call *call, struct mc_reservation *reservation)
 }
 
 /*
+ * Is it memory of another process's cuMemAlloc(), opened by an IPC handle? Other blocks of that
+ * process may be in its chunks.
+ */
+static bool is_opened(const struct mc_reservation *reservation, const struct mc_memory *memory)
+{
+	return reservation->of_heap && !reservation->of_pool && !memory->foreign &&
+	       !memory->object.handle_types;
+}
+
+/*
  * Makes a list of uncommitted bindings, one for each mapping in the range. The caller holds the
  * reservation's lock: the mappings keep the memories.
  */
@@ -170,6 +180,8 @@ static int bindings_of_address(struct mc_call *call, struct mc_team *team,
 		if (!mapping || mapping->object->type != MEMCAST_TYPE_MEMORY)
 			return mc_fail(call, -EINVAL, "no memory is mapped at %#lx",
 				       address);
+		if (is_opened(reservation, mc_memory(mapping->object)))
+			return fail_heap(call, reservation);
 		memory_offset = mc_mapping_offset(mapping, address);
 		bytes = min(end, mapping->va.last + 1) - address;
 		if (!IS_ALIGNED(memory_offset | bytes, MC_CHUNK_SIZE))

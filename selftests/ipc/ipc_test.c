@@ -77,6 +77,8 @@ static void close_in_stream(void *data)
 TEST_F(ipc, of_two_processes)
 {
 	struct closing closing = {};
+	CUmulticastObjectProp prop = { .numDevices = 2, .size = CHUNK };
+	CUmemGenericAllocationHandle team;
 	CUdeviceptr at, again, base;
 	CUipcMemHandle other;
 	unsigned int type;
@@ -109,6 +111,14 @@ TEST_F(ipc, of_two_processes)
 	EXPECT_REASON(cuIpcGetMemHandle(&other, at),
 		      "# is not in a block of this process, out of a pool");
 	EXPECT_REASON(cuIpcCloseMemHandle(at + 512), "no handle is open at #");
+
+	/* nor is it bound, as other blocks of the exporter may be in its chunks */
+	ASSERT_OK(cuMulticastCreate(&team, &prop));
+	for (device = 0; device < 2; device++)
+		ASSERT_OK(cuMulticastAddDevice(team, device));
+	EXPECT_REASON(cuMulticastBindAddr(team, 0, at, CHUNK, 0),
+		      "memory of cuMemAlloc() cannot be bound");
+	EXPECT_OK(cuMemRelease(team));
 
 	/*
 	 * when the exporter frees the block, those who have it open keep it, but nobody opens it
