@@ -33,35 +33,11 @@ MODULE_PARM_DESC(nodes, "NUMA node of each device, repeated for the others (defa
 unsigned int mc_device_count;
 static struct mc_device *mc_devices[MEMCAST_MAX_DEVICES];
 
-static ssize_t uuid_show(struct device *dev, struct device_attribute *attr,
-			 char *buf)
-{
-	return sysfs_emit(buf, "%pUb\n", &mc_device_of(dev)->uuid);
-}
-static DEVICE_ATTR_RO(uuid);
-
-static ssize_t numa_node_show(struct device *dev, struct device_attribute *attr,
-			      char *buf)
-{
-	return sysfs_emit(buf, "%d\n", dev_to_node(dev));
-}
-static DEVICE_ATTR_RO(numa_node);
-
-static ssize_t pool_bytes_show(struct device *dev, struct device_attribute *attr,
-			       char *buf)
-{
-	return sysfs_emit(buf, "%lu\n",
-			  READ_ONCE(mc_device_of(dev)->pool.total) << MC_CHUNK_SHIFT);
-}
-static DEVICE_ATTR_RO(pool_bytes);
-
-static ssize_t free_bytes_show(struct device *dev, struct device_attribute *attr,
-			       char *buf)
-{
-	return sysfs_emit(buf, "%lu\n",
-			  READ_ONCE(mc_device_of(dev)->pool.free) << MC_CHUNK_SHIFT);
-}
-static DEVICE_ATTR_RO(free_bytes);
+MC_SHOW(uuid, "%pUb", &mc_device_of(dev)->uuid);
+MC_SHOW(host, "%u", mc_device_of(dev)->host->number);
+MC_SHOW(numa_node, "%d", dev_to_node(dev));
+MC_SHOW(pool_bytes, "%lu", READ_ONCE(mc_device_of(dev)->pool.total) << MC_CHUNK_SHIFT);
+MC_SHOW(free_bytes, "%lu", READ_ONCE(mc_device_of(dev)->pool.free) << MC_CHUNK_SHIFT);
 
 /* The machine's memory that a pool has: all that it promises, or the chunks that were touched. */
 static ssize_t taken_bytes_show(struct device *dev, struct device_attribute *attr,
@@ -73,12 +49,6 @@ static ssize_t taken_bytes_show(struct device *dev, struct device_attribute *att
 	return sysfs_emit(buf, "%lu\n", chunks << MC_CHUNK_SHIFT);
 }
 static DEVICE_ATTR_RO(taken_bytes);
-
-static ssize_t host_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", mc_device_of(dev)->host->number);
-}
-static DEVICE_ATTR_RO(host);
 
 static struct attribute *mc_device_attrs[] = {
 	&dev_attr_uuid.attr,

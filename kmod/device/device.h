@@ -4,7 +4,6 @@
 #define _MC_DEVICE_H
 
 #include <linux/device.h>
-#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/spinlock.h>
@@ -93,10 +92,6 @@ struct mc_device *mc_find_device(struct mc_call *call, u32 device);
 /* ---- fabric.c, channel.c ---- */
 
 bool mc_fabric_multicast(void);
-u64 mc_fabric_recommended(void);
-ktime_t mc_fabric_setup_delay(void);
-ktime_t mc_fabric_timeout(void);
-ktime_t mc_fabric_notice(void);
 extern struct device_attribute dev_attr_fabric_state;
 int mc_fabric_check(struct mc_call *call, const struct mc_device *device);
 int mc_fabric_take_slot(struct mc_call *call, struct mc_account *account);

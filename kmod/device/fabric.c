@@ -113,22 +113,6 @@ static const struct kernel_param_ops slots_ops = {
 module_param_cb(team_slots, &slots_ops, &team_slots, 0644);
 MODULE_PARM_DESC(team_slots, "teams that can have bindings at a time, 1 or more; one user gets half of what other users leave (default 1024)");
 
-static unsigned int team_setup_delay_ms;
-module_param(team_setup_delay_ms, uint, 0644);
-MODULE_PARM_DESC(team_setup_delay_ms, "how long a complete team takes to get ready (default 0)");
-
-static unsigned int team_timeout_ms;
-module_param(team_timeout_ms, uint, 0644);
-MODULE_PARM_DESC(team_timeout_ms, "how long a call waits for a team to be complete, then \"not ready\" (default 0: for ever)");
-
-static unsigned int team_notice_ms = 5000;
-module_param(team_notice_ms, uint, 0644);
-MODULE_PARM_DESC(team_notice_ms, "after how long a call that waits for a team says so, and who is missing (default 5000; 0: never)");
-
-static unsigned int recommended_mib = MC_CHUNK_SIZE >> 20;
-module_param(recommended_mib, uint, 0644);
-MODULE_PARM_DESC(recommended_mib, "recommended granularity of teams in MiB, even (default 2; Hopper has 512)");
-
 /* Protects slots_taken and mc_account.slots. Innermost. */
 static DEFINE_SPINLOCK(slots_lock);
 static unsigned int slots_taken;
@@ -137,35 +121,6 @@ static unsigned int slots_taken;
 bool mc_fabric_multicast(void)
 {
 	return READ_ONCE(multicast);
-}
-
-/* Return: the recommended granularity of teams, in bytes: a multiple of a chunk. */
-u64 mc_fabric_recommended(void)
-{
-	return ALIGN((u64)READ_ONCE(recommended_mib) << 20 ?: MC_CHUNK_SIZE,
-		     MC_CHUNK_SIZE);
-}
-
-/* Return: the time that a team takes to get ready after its last member has joined. */
-ktime_t mc_fabric_setup_delay(void)
-{
-	return ms_to_ktime(READ_ONCE(team_setup_delay_ms));
-}
-
-/* Return: the longest time that a call waits for a team; KTIME_MAX: for ever. */
-ktime_t mc_fabric_timeout(void)
-{
-	unsigned int ms = READ_ONCE(team_timeout_ms);
-
-	return ms ? ms_to_ktime(ms) : KTIME_MAX;
-}
-
-/* Return: the time after which a call that waits for a team says so; KTIME_MAX: never. */
-ktime_t mc_fabric_notice(void)
-{
-	unsigned int ms = READ_ONCE(team_notice_ms);
-
-	return ms ? ms_to_ktime(ms) : KTIME_MAX;
 }
 
 /*

@@ -274,17 +274,8 @@ void mc_hosts_free(void)
 
 /* ---- files ---- */
 
-static ssize_t first_device_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", ((struct mc_host *)dev_get_drvdata(dev))->first);
-}
-static DEVICE_ATTR_RO(first_device);
-
-static ssize_t devices_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", ((struct mc_host *)dev_get_drvdata(dev))->devices);
-}
-static DEVICE_ATTR_RO(devices);
+MC_SHOW(first_device, "%u", ((struct mc_host *)dev_get_drvdata(dev))->first);
+MC_SHOW(devices, "%u", ((struct mc_host *)dev_get_drvdata(dev))->devices);
 
 static struct attribute *mc_host_attrs[] = {
 	&dev_attr_first_device.attr,

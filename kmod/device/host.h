@@ -82,4 +82,12 @@ static inline void mc_device_tell_location(const struct mc_client *client, u32 d
 const char *mc_host_words(const struct mc_host *host, char text[MC_WORDS]);
 const char *mc_device_words(const struct mc_client *client, u32 device, char text[MC_WORDS]);
 
+/* Defines a read-only attribute of a device in sysfs: a line that sysfs_emit() makes. */
+#define MC_SHOW(name, format, value)							\
+static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+{											\
+	return sysfs_emit(buf, format "\n", value);					\
+}											\
+static DEVICE_ATTR_RO(name)
+
 #endif /* _MC_HOST_H */

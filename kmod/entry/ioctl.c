@@ -3,10 +3,15 @@
  * Calls: every command's argument is copied into the kernel here, once, and goes
  * to the handler in the folder that the command is about.
  */
+#include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 #include "device/device.h"
 #include "entry.h"
+
+static unsigned int recommended_mib = MC_CHUNK_SIZE >> 20;
+module_param(recommended_mib, uint, 0644);
+MODULE_PARM_DESC(recommended_mib, "recommended granularity of teams in MiB, even (default 2; Hopper has 512)");
 
 union mc_argument {
 	struct memcast_header header;
@@ -43,7 +48,8 @@ int mc_system_info(struct mc_call *call)
 	info->out_abi = MEMCAST_ABI_VERSION;
 	info->out_devices = host->devices;
 	info->out_granularity = MC_CHUNK_SIZE;
-	info->out_recommended = mc_fabric_recommended();
+	info->out_recommended = ALIGN((u64)READ_ONCE(recommended_mib) << 20 ?: MC_CHUNK_SIZE,
+				      MC_CHUNK_SIZE);
 	info->out_first = host->first;
 	info->out_host = host->number;
 	info->out_hosts = mc_host_count();

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Teams: multicast objects and their members. */
+#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include "object.h"
 #include "core/trace.h"
+
+static unsigned int team_setup_delay_ms;
+module_param(team_setup_delay_ms, uint, 0644);
+MODULE_PARM_DESC(team_setup_delay_ms, "how long a complete team takes to get ready (default 0)");
 
 static void team_end(struct mc_object *object)
 {
@@ -156,7 +161,7 @@ int mc_team_add(struct mc_call *call)
 		spin_unlock(&device->host->objects_lock);
 		team->place[device->id] = team->joined;
 		__set_bit(device->id, team->members);
-		team->ready = ktime_add(ktime_get(), mc_fabric_setup_delay());
+		team->ready = ktime_add_ms(ktime_get(), READ_ONCE(team_setup_delay_ms));
 		/* release: pairs with team_complete(), members are filled in */
 		smp_store_release(&team->joined, team->joined + 1);
 		trace_memcast_join(team->object.number, device->id, team->joined, team->devices);

@@ -5,11 +5,20 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "object.h"
 #include "core/trace.h"
+
+static unsigned int team_timeout_ms;
+module_param(team_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(team_timeout_ms, "how long a call waits for a team to be complete, then \"not ready\" (default 0: for ever)");
+
+static unsigned int team_notice_ms = 5000;
+module_param(team_notice_ms, uint, 0644);
+MODULE_PARM_DESC(team_notice_ms, "after how long a call that waits for a team says so, and who is missing (default 5000; 0: never)");
 
 static bool team_complete(struct mc_team *team)
 {
@@ -74,12 +83,18 @@ static int wait_until(const struct mc_client *client, struct mc_team *team, ktim
 	return ret;
 }
 
+/* Return: so many milliseconds; 0: for ever */
+static ktime_t or_never(unsigned int ms)
+{
+	return ms ? ms_to_ktime(ms) : KTIME_MAX;
+}
+
 /* @notice: when to return with -ETIME, for the caller to say that it waits */
 static int wait_for_team(struct mc_call *call, struct mc_team *team, u32 command,
 			 ktime_t since, ktime_t notice)
 {
 	struct mc_client *client = call->client;
-	ktime_t deadline = ktime_add_safe(since, mc_fabric_timeout());
+	ktime_t deadline = ktime_add_safe(since, or_never(READ_ONCE(team_timeout_ms)));
 	struct mc_wait wait = {
 		.team = team, .pid = task_tgid(current), .command = command, .since = since,
 	};
@@ -142,7 +157,7 @@ int mc_team_await(struct mc_call *call, struct mc_team *team, u32 command, bool 
 
 static ktime_t notice_time(const struct memcast_team_wait *wait)
 {
-	ktime_t after = mc_fabric_notice();
+	ktime_t after = or_never(READ_ONCE(team_notice_ms));
 
 	if (wait->flags & MEMCAST_WAIT_SAID || after == KTIME_MAX)
 		return KTIME_MAX;
