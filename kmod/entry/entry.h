@@ -14,14 +14,11 @@ void mc_client_closed(struct mc_client *client);
 void mc_client_leave(struct mc_client *client, bool host_lost);
 void mc_client_destroy(struct mc_client *client);
 void mc_client_put(struct mc_client *client);
+void mc_client_show(struct seq_file *out, struct file *file);
 
 /* ---- host_loss.c ---- */
 
 extern const struct attribute_group *mc_lose_groups[];
-
-/* ---- show.c ---- */
-
-void mc_client_show(struct seq_file *out, struct file *file);
 
 /* ---- ioctl.c ---- */
 
