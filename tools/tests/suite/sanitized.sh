@@ -54,6 +54,8 @@ machine() {
 		grep -vE "$left_out" | sort)
 	build address address,undefined "${programs[@]}"
 	make -j"$(nproc)" build/selftests/{run,vm-watch,memcast-smi} build/tools/vm-init
+	mkdir -p build/address/selftests/facts
+	cp -r selftests/facts/tables build/address/selftests/facts/
 	cp build/selftests/{run,vm-watch,memcast-smi} build/address/selftests/
 	# shellcheck disable=SC2046	# options are words
 	LD_LIBRARY_PATH=$PWD/build/address/lib tools/memcast-vm --root --timeout 600 --limit 10800 \
