@@ -394,6 +394,7 @@ static void shapes(void)
 		"{%c0, %c1, %c2, %c3};",
 		"stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%p], {%a0};",
 		"setp.eq.s32 {%q0, %q1}, %a0, %b0;",
+		"atom.global.cas.v2.b32 {%a0, %a1}, [%p], {%a2, %a3};",
 	};
 	char text[800], why[1300] = "";
 	const struct ptx_kernel *kernel;
@@ -487,6 +488,9 @@ static void declared(void)
 		  ".visible .func foo();\n.alias foo, bar;\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; add r0, r1, r2; ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; cvt.u64 r0, r1; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 r<4>; add.bulk _, r0, r1; ret; }\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 r; .reg .b64 d; getctarank.bulk r, d; ret; }\n",
+		  INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; mov.v2.u32 {r0, r1}, %tid; ret; }\n",
 		  INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 r<4>; lop3.b32 r0, r1, r2, r3, r0; ret; }\n",
@@ -598,8 +602,10 @@ static void mixed(void)
 	};
 	static const char *const bad[] = {
 		"add.f32.f32 f, f, f", "add.f64.f16 f, h, f", "add.ftz.f32.f16 f, h, f",
-		"add.f32.f16 f, f, f", "fma.rn.f32.f16 f, h, f, f",
+		"add.f32.f16 f, f, f", "fma.rn.f32.f16 f, h, f, f", "mul.f32.f16 f, h, f",
+		"add.f32.f16.b32 f, f, f",
 	};
+	const size_t count = sizeof(bad) / sizeof(*bad);
 	const uint32_t in[] = { 0xc2483c55, 0x3e99999a };
 	char text[800], reason[256] = "", why[600] = "";
 	struct ptx_code *code;
@@ -627,13 +633,13 @@ static void mixed(void)
 				 reason);
 		object->code_free(code);
 	}
-	for (size_t i = 0; i <= sizeof(bad) / sizeof(*bad); i++) {
+	for (size_t i = 0; i <= count; i++) {
 		snprintf(text, sizeof(text), ".version 8.6\n.target sm_%d\n.address_size 64\n"
 			 ".visible .entry k() { .reg .b16 h; .reg .f32 f; %s; ret; }\n",
-			 i < 5 ? 100 : 90, i < 5 ? bad[i] : "add.f32.f16 f, h, f");
+			 i < count ? 100 : 90, i < count ? bad[i] : "add.f32.f16 f, h, f");
 		if (load(text, strlen(text), &code, &log) == INVALID_PTX)
 			continue;
-		snprintf(why, sizeof(why), "%s is no error", i < 5 ? bad[i] : "sm_90");
+		snprintf(why, sizeof(why), "%s is no error", i < count ? bad[i] : "sm_90");
 		object->code_free(code);
 	}
 	told("mixed", !*why, why);

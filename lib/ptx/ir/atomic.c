@@ -183,7 +183,7 @@ static void atomic(struct translator *t, bool with_result)
 	order |= has(t, MOD_release) || has(t, MOD_acq_rel) ? PTX_ORDER_RELEASE : 0;
 	has_any(t, ignored, ARRAY_SIZE(ignored));
 	count = has(t, MOD_v2) ? 2 : has(t, MOD_v4) ? 4 : has(t, MOD_v8) ? 8 : 1;
-	if (!bits) {
+	if (!bits || (kind == CAS && count > 1)) {
 		unsupported(t);
 		return;
 	}

@@ -332,8 +332,9 @@ static CUresult check_target(struct form *form)
 		return bad(form, ".sync is missing:");
 	if (NAMED(form, "elect") && form->unit->version < 80)
 		return bad(form, "this version of PTX has no");
-	if (form->types_count > 1 && NAMED(form, "add", "sub", "fma") &&
-	    (target < 100 || form->types[0] != TYPE_F32 || has_modifier(form, MOD_ftz) ||
+	if (form->types_count > 1 && NAMED(form, "add", "sub", "fma", "mul", "mad", "div") &&
+	    (target < 100 || !NAMED(form, "add", "sub", "fma") || form->types_count > 2 ||
+	     form->types[0] != TYPE_F32 || has_modifier(form, MOD_ftz) ||
 	     (form->types[1] != TYPE_F16 && form->types[1] != TYPE_BF16)))
 		return bad(form, "this target has no");
 	if (target < 90 && NAMED(form, "barrier") && has_modifier(form, MOD_cluster))
@@ -420,7 +421,7 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 	if (statement->operands_count < opcode->least || statement->operands_count > opcode->most)
 		return bad(&form, "wrong is the number of operands of");
 	if ((opcode->flags & OPCODE_TYPED && !form.types_count &&
-	     !has_modifier(&form, MOD_bulk)) ||
+	     !(NAMED(&form, "st") && has_modifier(&form, MOD_bulk))) ||
 	    (opcode->flags & OPCODE_TYPED_TWICE && form.types_count < 2))
 		return bad(&form, "a type is missing:");
 	for (size_t i = 0; i < ARRAY_SIZE(checks) && result == CUDA_SUCCESS; i++)
