@@ -35,6 +35,7 @@ struct mc_reservation {
 	bool of_pool;			/* and the heap is a pool */
 	bool of_block;			/* and one block has all of it */
 	bool lasting;			/* and it outlasts the host; only ever set, lockless */
+	bool zapped;			/* page tables show nothing of what is being removed */
 	struct mc_unmapped unmapped;
 };
 

@@ -23,12 +23,21 @@ static struct rb_root_cached *mappings_of_team(const struct mc_mapping *mapping)
 				  &mc_team(mapping->object)->windows;
 }
 
+/* Takes what is being removed out of the page tables, for the check in mapping_unlink(). */
+static void zap_removed(struct mc_reservation *reservation, unsigned long first,
+			unsigned long last)
+{
+	mc_reservation_zap(reservation, first, last);
+	reservation->zapped = true;
+}
+
 static void mapping_unlink(struct mc_mapping *mapping)
 {
 	struct mc_reservation *reservation = mapping->reservation;
 
 	trace_memcast_unmap(mapping->object->number, mapping->va.start,
 			    mapping->range.bytes.start, mapping->va.last - mapping->va.start + 1);
+	VM_WARN_ON_ONCE(!reservation->zapped);
 	interval_tree_remove(&mapping->va, &reservation->mappings);
 	if (mapping->object->type == MEMCAST_TYPE_TEAM) {
 		struct mc_team *team = mc_team(mapping->object);
@@ -59,7 +68,7 @@ void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree
 	lockdep_assert_held_write(&reservation->lock);
 	if (!node)
 		return;
-	mc_reservation_zap(reservation, first, last);
+	zap_removed(reservation, first, last);
 	for (; node; node = next) {
 		struct mc_mapping *mapping = container_of(node, struct mc_mapping, va);
 
@@ -73,6 +82,7 @@ void mc_mappings_remove(struct mc_reservation *reservation, struct interval_tree
 		list_add(&mapping->list, removed);
 		cond_resched();
 	}
+	reservation->zapped = false;
 }
 
 static size_t mapping_bytes(void)
