@@ -267,6 +267,16 @@ static CUresult parameters(struct reader *reader, struct code *code)
 	return result;
 }
 
+/* Return: how many threads a block may have whose lengths a text bounds */
+static uint32_t most_threads(const uint32_t *lengths)
+{
+	uint64_t threads = lengths[0];
+
+	for (int i = 1; i < 3; i++)
+		threads = threads < UINT32_MAX ? threads * lengths[i] : threads;
+	return threads < MAX_THREADS ? threads : MAX_THREADS;
+}
+
 static void about_kernel(struct reader *reader, struct code *code)
 {
 	uint32_t threads[3], unused[3];
@@ -275,7 +285,7 @@ static void about_kernel(struct reader *reader, struct code *code)
 		if (ptx_take(reader, ".maxntid")) {
 			ptx_numbers(reader, threads);
 			if (code)
-				code->max_threads = threads[0] * threads[1] * threads[2];
+				code->max_threads = most_threads(threads);
 		} else if (ptx_take(reader, ".reqntid")) {
 			ptx_numbers(reader, code ? code->block : unused);
 		} else if (ptx_take(reader, ".reqnctapercluster")) {
