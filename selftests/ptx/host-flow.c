@@ -195,19 +195,6 @@ static const struct {
 	{ "count_to_zero", ATOMS("inc.u32 %r3, [%d91], 0", "dec.u32 %r3, [%d91], 0"), true },
 	{ "and_with_all", ATOMS("and.b32 %r3, [%d91], -1", "max.s32 %r3, [%d91], -1"), true },
 	{ "min_of_more", ATOMS("min.s32 %r3, [%d91], 1", "max.u32 %r3, [%d91], 0"), true },
-	/* to meet others in such a loop is no progress */
-	{ "vote", TURNS(4000, "", LOOK "setp.ne.u32 %p2, %r3, 0; vote.sync.any.pred %p3, %p2, -1; "
-			"selp.u32 %r3, 1, 0, %p3;"), true },
-	{ "active_mask", TURNS(4000, "", LOOK "activemask.b32 %r4;"), true },
-	/* one thread looks, for all */
-	{ "barrier", TURNS(4000, "setp.ne.u32 %p2, %r90, 0;", "@!%p2 ld.acquire.gpu.global.u32 %r3, "
-			   "[%d90]; setp.ne.u32 %p3, %r3, 0; bar.red.or.pred %p4, 0, %p3; "
-			   "selp.u32 %r3, 1, 0, %p4;"), true },
-	{ "eight_words", TURNS(60000, "", "and.b32 %r4, %r1, 7; mad.wide.u32 %d1, %r4, 4, %d90; "
-			       "ld.volatile.global.u32 %r3, [%d1];"), true },
-	{ "fence", TURNS(60000, "", "membar.gl; ld.global.u32 %r3, [%d91];"), true },
-	{ "fence_and_barrier", TURNS(4000, "", "membar.gl; ld.global.u32 %r3, [%d91]; bar.sync 0;"),
-	  false },
 	{ "look_and_arrive", TURNS(60000, ".shared .b64 b; mbarrier.init.shared.b64 [b], 1;", LOOK
 				   "mbarrier.arrive.shared.b64 %d1, [b]; "
 				   "mbarrier.arrive.shared.b64 %d1, [b];"), false },

@@ -609,17 +609,10 @@ TEST_F(ptx, prints_when_other_calls_say_so)
 /* A kernel that waits for a word which nobody writes does not keep its context. */
 TEST_F(ptx, waits_as_its_context_ends)
 {
-	static const char votes[] = HEAD
-		".visible .entry vote(.param .u64 at) {\n" REGISTERS "ld.param.u64 %d1, [at];\n"
-		"AGAIN: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p1, %r1, 1;\n"
-		"vote.sync.any.pred %p2, %p1, -1; @%p2 bra AGAIN; ret; }\n";
 	uint32_t all = 100;
 
 	load(kernels);
 	ASSERT_OK(LAUNCH("meet", 2, 32, &self->memory, &all));
-	ASSERT_OK(cuDevicePrimaryCtxReset(0));
-	load(votes);
-	ASSERT_OK(LAUNCH("vote", 2, 32, &self->memory));
 	ASSERT_OK(cuDevicePrimaryCtxReset(0));
 }
 

@@ -163,17 +163,12 @@ void edge(struct translator *t, struct symbol *label)
 	LLVMBasicBlockRef poll, on;
 	LLVMValueRef at, budget;
 	bool back = label->used;	/* its statement stood before */
-	const struct waits *begin, *end;
-	bool fences, waits, calls;
+	bool waits, calls;
 
 	if (!back || !t->polls)
 		return;
-	begin = &t->waits_before[label->count];
-	end = &t->waits_before[t->index];
-	/* a fence is what a loop waits by if it loads weakly; where threads meet, most loops compute */
-	fences = end->fences > begin->fences;
-	waits = end->own > begin->own || (fences && end->meetings == begin->meetings);
-	calls = end->calls > begin->calls || fences;
+	waits = t->waits_before[t->index].own > t->waits_before[label->count].own;
+	calls = t->waits_before[t->index].calls > t->waits_before[label->count].calls;
 	poll = new_block(t);
 	on = new_block(t);
 	at = constant(t, 64, offsetof(struct ptx_thread, poll_budget));
@@ -266,14 +261,10 @@ static bool count_waits(struct translator *t)
 			/* what copies asynchronously mostly computes: ptx_run_poll_blind() finds out */
 			if (word_is(&statement->name, "call"))
 				count.calls++;
-			else if (word_is(&statement->name, "fence") ||
-				 word_is(&statement->name, "membar"))
-				count.fences++;
 			else if (!word_is(&statement->name, "cp"))
 				count.own += statement_may_wait(statement);
 			if (!statement->opcode)
 				return false;
-			count.meetings += !!(statement->opcode->flags & OPCODE_WAITS);
 		}
 		index++;
 	}

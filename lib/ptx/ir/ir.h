@@ -78,8 +78,8 @@ struct translator {
 	uint32_t slots;			/* registers that threads keep */
 	uint32_t bounds;		/* tests of bounds that rows can do without */
 	LLVMValueRef wraps;		/* does what they compare wrap around along the row? */
-	/* before each statement: instructions that may wait, calls of what may, and others */
-	struct waits { uint32_t own, calls, fences, meetings; } *waits_before;
+	/* before each statement: instructions that may wait, and calls of what may */
+	struct waits { uint32_t own, calls; } *waits_before;
 	uint32_t index;			/* of the statement */
 	/* the instruction */
 	struct statement *at;

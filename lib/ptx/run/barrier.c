@@ -56,7 +56,7 @@ static void arrive(struct fiber *fiber, uint32_t id, uint32_t count, bool waits)
 			 "a barrier for %u threads, which are no whole warps", count);
 	id %= PTX_BARRIERS;
 	block->barriers |= 1U << id;
-	fiber_meets(fiber);
+	block->happened = true;
 	barrier->expected = count;
 	barrier->arrived++;
 	barrier->sum++;
@@ -118,7 +118,6 @@ void ptx_run_cluster_arrive(struct ptx_thread *thread)
 	fiber_of(thread)->cluster_phase = cluster->phase;
 	fiber_of(thread)->arrived = true;
 	cluster->arrived++;
-	fiber_meets(fiber_of(thread));
 	ptx_run_order(thread, PTX_ORDER_RELEASE);
 	open_cluster(cluster);
 }

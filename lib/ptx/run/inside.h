@@ -38,13 +38,6 @@ enum meeting {
 	MEET_GATHER, MEET_TOGETHER, MEET_SITE,
 };
 
-#define SEEN	8
-
-/* A word that a thread has looked at, as PTX_LOOKED_… has it, and its value at the last poll there */
-struct sight {
-	uint64_t looked_at, word;
-};
-
 /* A thread that may wait. What generated code sees of it comes first. */
 struct fiber {
 	struct ptx_thread at;
@@ -63,10 +56,9 @@ struct fiber {
 	uint32_t agreed;		/* its predicate */
 	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */
 	bool arrived;			/* there, and has not waited yet */
-	struct sight seen[SEEN];		/* at its last polls, each word once */
-	uint32_t seen_next;		/* which of them goes next */
-	uint32_t last_deeds;		/* what it had done, at its last poll */
-	uint32_t in_vain;		/* meetings to come that may be of the loop in which it waits */
+	/* at its last poll: what it had looked at and seen there, and done */
+	uint64_t last_looked, last_word;
+	uint32_t last_deeds;
 	uint32_t blind_polls;		/* since it last looked at a word, at most BLIND_POLLS */
 	uint32_t sleeps;		/* nanosleeps since it last looked at a word, at most SLEEPS */
 	uint64_t only_sleeps;		/* the time at which there were SLEEPS */
@@ -193,7 +185,6 @@ struct runner *runner_get(void);
 void runner_work(struct runner *runner, struct ptx_grid *grid);
 void fiber_wake(struct fiber *fiber);
 void fibers_wake(struct queue *queue);
-void fiber_meets(struct fiber *fiber);
 void fiber_wait(struct fiber *fiber);
 void queue_add(struct queue *queue, struct fiber *fiber);
 
@@ -204,11 +195,7 @@ struct waiting {
 	bool said, known;		/* known: the words that threads wait for */
 };
 
-/* So many meetings a loop may have in all its turns from one poll to the next: 8 in each */
-#define MEETINGS	(8 * (PTX_POLL_BUDGET / PTX_POLL_WAIT + 1))
-
 bool has_progressed(struct fiber *fiber);
-bool meets_in_vain(struct fiber *fiber);
 bool only_computes(struct fiber *fiber);
 bool only_delays(struct fiber *fiber, uint32_t nanoseconds);
 void wait_outside(struct runner *runner, struct waiting *waiting);
@@ -274,7 +261,7 @@ void barriers_left(struct fiber *fiber);
 
 /* warp.c */
 void warp_left(struct fiber *fiber);
-void warps_sites(struct ptx_block *block);
+bool warps_sites(struct ptx_block *block);
 
 /* launch.c */
 void launch_more(struct ptx_grid *grid);

@@ -80,14 +80,7 @@ void fiber_wake(struct fiber *fiber)
 	fiber->state = FIBER_READY;
 	queue_add(&block->ready, fiber);
 	block->queued++;
-}
-
-/* A thread meets others, at a barrier or in an operation of its warp. */
-void fiber_meets(struct fiber *fiber)
-{
-	struct ptx_block *block = fiber->at.block;
-
-	block->happened = block->happened || !meets_in_vain(fiber);
+	block->happened = true;
 }
 
 /* Wakes all threads of a list, in its order. */
@@ -132,9 +125,7 @@ static void poll(struct fiber *fiber, bool happened)
 	if (block->serial && !block->runner->grid->failed)
 		return;
 	fiber->polled = block->runner->polled = true;
-	happened |= has_progressed(fiber);
-	fiber->in_vain = happened ? 0 : MEETINGS;
-	block->happened |= happened;
+	block->happened |= has_progressed(fiber) || happened;
 	queue_add(&block->ready, fiber);
 	block->queued++;
 	fiber_wait(fiber);
@@ -217,8 +208,8 @@ static bool block_round(struct runner *runner, struct ptx_block *block)
 		block->turns--;
 		resume(runner, queue_take(block));
 	}
-	if (block->at_sites)
-		warps_sites(block);
+	if (block->at_sites && warps_sites(block))
+		block->happened = true;
 	return block->happened;
 }
 

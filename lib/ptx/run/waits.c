@@ -24,10 +24,10 @@
 
 /* Threads that wait for the same */
 struct group {
-	enum waits_for { POLLS, AT_BARRIER, AT_CLUSTER, WITH_LANES, IN_STEP } kind;
+	enum waits_for { POLLS, AT_BARRIER, AT_CLUSTER, WITH_LANES } kind;
 	uint64_t what;			/* the address, or the barrier's number */
 	uint32_t count;
-	struct fiber *first;
+	const struct fiber *first;
 };
 
 struct groups {
@@ -49,7 +49,8 @@ static uint64_t looked_at(const struct fiber *fiber)
 	return fiber->at.looked_at & ~(PTX_LOOKED_BEFORE | PTX_LOOKED_POLLED);
 }
 
-static void add(struct groups *groups, enum waits_for kind, uint64_t what, struct fiber *fiber)
+static void add(struct groups *groups, enum waits_for kind, uint64_t what,
+		const struct fiber *fiber)
 {
 	for (uint32_t i = 0; i < groups->count; i++) {
 		struct group *group = &groups->at[i];
@@ -68,16 +69,14 @@ static void add(struct groups *groups, enum waits_for kind, uint64_t what, struc
 static void look_at_block(struct groups *groups, const struct ptx_block *block)
 {
 	for (uint32_t id = 0; id < PTX_BARRIERS; id++)
-		for (struct fiber *fiber = block->barriers >> id & 1 ?
-					   block->barrier[id].waiting.first : NULL;
+		for (const struct fiber *fiber = block->barriers >> id & 1 ?
+						 block->barrier[id].waiting.first : NULL;
 		     fiber; fiber = fiber->next)
 			add(groups, AT_BARRIER, id, fiber);
 	for (uint32_t i = 0; i < block->threads; i++) {
-		struct fiber *fiber = &block->fibers[i];
+		const struct fiber *fiber = &block->fibers[i];
 
-		if (fiber->state == FIBER_READY && !fiber->polled && !fiber->at.looked_at)
-			add(groups, IN_STEP, 0, fiber);
-		else if (fiber->state == FIBER_READY)
+		if (fiber->state == FIBER_READY)
 			add(groups, POLLS, looked_at(fiber), fiber);
 		else if (fiber->state == FIBER_WAITS &&
 			 block->warps[fiber->at.warpid].waiting >> fiber->at.laneid & 1)
@@ -122,10 +121,10 @@ static uint64_t word_at(struct runner *runner, struct ptx_thread *thread)
 	return word;
 }
 
-static void describe_address(struct runner *runner, struct fiber *fiber, char *text, size_t size)
+static void describe_address(const struct runner *runner, const struct fiber *fiber, char *text,
+			     size_t size)
 {
 	const struct ptx_run_host *host = runner->grid->launch->host;
-	uint64_t word = word_at(runner, &fiber->at);
 	uint64_t address = looked_at(fiber) & PTX_LOOKED_ADDRESS;
 	uint64_t offset = address - (uintptr_t)fiber->at.block->cluster->shared;
 	char memory[96] = "";
@@ -136,16 +135,17 @@ static void describe_address(struct runner *runner, struct fiber *fiber, char *t
 	}
 	if (offset < (uint64_t)fiber->at.cluster_nctarank * PTX_SHARED_WINDOW) {
 		snprintf(text, size, "for byte %" PRIu64 " of shared memory, which is %#" PRIx64,
-			 offset % PTX_SHARED_WINDOW - PTX_SHARED_FIRST, word);
+			 offset % PTX_SHARED_WINDOW - PTX_SHARED_FIRST, fiber->last_word);
 		return;
 	}
 	if (host->memory)
 		host->memory(address, memory, sizeof(memory));
 	snprintf(text, size, "for the word at %#" PRIx64 "%s%s, which is %#" PRIx64, address,
-		 *memory ? ", " : "", memory, word);
+		 *memory ? ", " : "", memory, fiber->last_word);
 }
 
-static int describe_group(struct runner *runner, const struct group *group, char *text, size_t size)
+static int describe_group(const struct runner *runner, const struct group *group, char *text,
+			  size_t size)
 {
 	const struct ptx_thread *at = &group->first->at;
 	char line[120], what[240] = "", more[40] = "";
@@ -157,7 +157,6 @@ static int describe_group(struct runner *runner, const struct group *group, char
 		snprintf(what, sizeof(what), "at barrier %" PRIu64, group->what);
 	else
 		strcpy(what, group->kind == AT_CLUSTER ? "at the cluster's barrier" :
-		       group->kind == IN_STEP ? "with threads that it meets" :
 		       "for lanes of its warp");
 	if (group->count > 1)
 		snprintf(more, sizeof(more), " and %u more", group->count - 1);
@@ -168,7 +167,7 @@ static int describe_group(struct runner *runner, const struct group *group, char
 }
 
 /* Says where the threads of this runner's blocks wait. */
-static void tell(struct runner *runner, struct waiting *waiting, uint64_t waited)
+static void tell(const struct runner *runner, struct waiting *waiting, uint64_t waited)
 {
 	const struct ptx_launch *launch = runner->grid->launch;
 	bool all = runner->grid->waiters == runner->grid->runners;
@@ -177,11 +176,11 @@ static void tell(struct runner *runner, struct waiting *waiting, uint64_t waited
 	size_t used = 0;
 
 	waiting->known = true;
-	for (struct cluster *cluster = runner->active; cluster; cluster = cluster->next) {
+	for (const struct cluster *cluster = runner->active; cluster; cluster = cluster->next) {
 		for (uint32_t i = 0; i < cluster->count; i++)
 			if (cluster->blocks[i].live)
 				look_at_block(&groups, &cluster->blocks[i]);
-		for (struct fiber *fiber = cluster->waiting.first; fiber; fiber = fiber->next)
+		for (const struct fiber *fiber = cluster->waiting.first; fiber; fiber = fiber->next)
 			add(&groups, AT_CLUSTER, 0, fiber);
 	}
 	for (uint32_t i = 0; i < groups.count && used < sizeof(text); i++) {
@@ -200,51 +199,20 @@ static void tell(struct runner *runner, struct waiting *waiting, uint64_t waited
 			    all);
 }
 
-/* Return: what a thread's polls have seen of the word that it has looked at last; NULL: nothing */
-static struct sight *seen_of(const struct fiber *fiber)
-{
-	for (uint32_t i = 0; i < SEEN; i++)
-		if (fiber->seen[i].looked_at == looked_at(fiber))
-			return (struct sight *)&fiber->seen[i];
-	return NULL;
-}
-
-/* @word: that the thread has looked at last, as it is now */
-static bool has_news(const struct fiber *fiber, uint64_t word)
-{
-	const struct sight *seen = seen_of(fiber);
-
-	return !seen || seen->word != word || fiber->at.deeds != fiber->last_deeds;
-}
-
 /*
- * Has a thread that polls again done anything since its last poll? It has seen a word that it had
- * not, or another value, or has stored what others may wait for. A loop may look at several words in
- * turn, and a poll comes after any of them.
+ * Has a thread that polls again done anything since its last poll? It has seen another word, or
+ * another value, or has stored what others may wait for.
  */
 bool has_progressed(struct fiber *fiber)
 {
-	uint64_t word = word_at(fiber->at.block->runner, &fiber->at);
-	bool news = has_news(fiber, word);
-	struct sight *seen = seen_of(fiber);
+	uint64_t word = word_at(fiber->at.block->runner, &fiber->at), looked = looked_at(fiber);
+	bool same = looked == fiber->last_looked && word == fiber->last_word &&
+		    fiber->at.deeds == fiber->last_deeds;
 
-	if (!seen)
-		seen = &fiber->seen[fiber->seen_next++ % SEEN];
-	*seen = (struct sight) { looked_at(fiber), word };
+	fiber->last_looked = looked;
+	fiber->last_word = word;
 	fiber->last_deeds = fiber->at.deeds;
-	return news;
-}
-
-/*
- * A thread meets others. Is it in the loop in which its last poll was in vain? A word that has changed
- * ends such a loop, and after MEETINGS without a poll it has ended otherwise.
- */
-bool meets_in_vain(struct fiber *fiber)
-{
-	if (!fiber->in_vain || has_news(fiber, word_at(fiber->at.block->runner, &fiber->at)))
-		return false;
-	fiber->in_vain--;
-	return true;
+	return !same;
 }
 
 /*

@@ -176,7 +176,7 @@ static void meet(struct fiber *fiber, enum meeting meeting, uint32_t mask, uint3
 	fiber->mask = mask | 1U << fiber->at.laneid;
 	fiber->order = order;
 	fiber->state = FIBER_WAITS;
-	fiber_meets(fiber);
+	fiber->at.block->happened = true;
 	warp_of(fiber)->waiting |= 1U << fiber->at.laneid;
 	lanes = all_here(fiber);
 	if (lanes) {
@@ -322,8 +322,8 @@ uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site)
 	return fiber->outcome;
 }
 
-/* Lets lanes at sites of a warp go on, if they are complete. */
-static void sites(struct ptx_block *block, uint32_t number)
+/* Lets lanes at sites of a warp go on, if they are complete. Return: does one go on? */
+static bool sites(struct ptx_block *block, uint32_t number)
 {
 	const struct fiber *warp = block->fibers + number * PTX_WARP;
 	uint32_t at_site = 0, same = 0;
@@ -331,7 +331,7 @@ static void sites(struct ptx_block *block, uint32_t number)
 
 	EACH_LANE(lane, block->warps[number].live) {
 		if (warp[lane].state == FIBER_READY && !warp[lane].polled)
-			return;
+			return false;
 		if (warp[lane].state == FIBER_WAITS && warp[lane].meeting == MEET_SITE &&
 		    block->warps[number].waiting >> lane & 1)
 			at_site |= 1U << lane;
@@ -344,21 +344,21 @@ static void sites(struct ptx_block *block, uint32_t number)
 			same |= 1U << lane;
 	}
 	if (!same)
-		return;
-	EACH_LANE(lane, same) {
-		struct fiber *fiber = &block->fibers[number * PTX_WARP + lane];
-
-		fiber->outcome = same;
-		fiber_meets(fiber);
-	}
+		return false;
+	EACH_LANE(lane, same)
+		block->fibers[number * PTX_WARP + lane].outcome = same;
 	if (same == at_site)
 		block->at_sites &= ~(1U << number);
 	part(&warp[__builtin_ctz(same)], same);
+	return true;
 }
 
-/* At the end of a round: for all warps with lanes at sites */
-void warps_sites(struct ptx_block *block)
+/* At the end of a round: for all warps with lanes at sites. Return: does one go on? */
+bool warps_sites(struct ptx_block *block)
 {
+	bool any = false;
+
 	EACH_LANE(number, block->at_sites)
-		sites(block, number);
+		any |= sites(block, number);
+	return any;
 }
