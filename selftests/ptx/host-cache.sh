@@ -96,7 +96,7 @@ result together $?
 rm -rf "$folder"
 MEMCAST_PTX_CACHE=$folder "$temp/cache" "$object" 5 stop >"$temp/said" 2>&1 &
 stopped=$!
-until ps -o s= $stopped | grep -q T; do sleep 0.1; done
+while kill -0 $stopped && ! ps -o s= $stopped | grep -q T; do sleep 0.1; done
 compiles && grep -q '^k: has waited 5 s for' "$temp/said" && compiles_nothing
 good=$?
 kill -KILL $stopped

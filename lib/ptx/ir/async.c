@@ -67,6 +67,7 @@ static void arrive_after_copies(struct translator *t)
 	checked_order(t, constant(t, 32, PTX_ORDER_RELEASE));
 	if (!has(t, MOD_arrive))
 		unsupported(t);
+	note_deed(t);
 	if (has(t, MOD_noinc))
 		call_math(t, "mbarrier_arrive", barrier, constant(t, 32, 1), constant(t, 32, 0));
 }

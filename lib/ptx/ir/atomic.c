@@ -71,6 +71,8 @@ static void note_change(struct translator *t, enum atomic_kind kind, enum type t
 	LLVMIntPredicate below = type_is(type, KIND_SIGNED) ? LLVMIntSLT : LLVMIntULT;
 	LLVMValueRef before = old, after = value, stores;
 
+	if (!t->polls)
+		return;
 	switch (kind) {
 	case INC:			/* from 0 up to 0 alone changes nothing, and so down */
 	case DEC:
@@ -88,6 +90,8 @@ static void note_change(struct translator *t, enum atomic_kind kind, enum type t
 		break;
 	case MIN:
 	case MAX:
+		if (type_is(type, KIND_FLOAT))
+			break;
 		stores = kind == MIN ? LLVMBuildICmp(t->builder, below, value, old, "") :
 				       LLVMBuildICmp(t->builder, below, old, value, "");
 		after = choose(t, stores, value, old);

@@ -476,7 +476,7 @@ static bool take_cached(const struct making *making)
 		if (good)
 			root_external(root, name, address);
 	}
-	if (good) {
+	if (good && !root->no_memory) {
 		root->kernel.frame = cached.frame;
 		good = link_object(making, LLVMCreateMemoryBufferWithMemoryRangeCopy
 				   (cached.object, cached.object_bytes, "ptx"), false);
