@@ -32,17 +32,6 @@ nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *count)
 	return LOGGED(none(count));
 }
 
-/* Checks the first member of a structure, by which the program says which structure it has. */
-static nvmlReturn_t check_version(const void *structure, unsigned int known)
-{
-	const unsigned int *version = structure;
-
-	if (!version)
-		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
-	return *version == known ? NVML_SUCCESS :
-	       fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", *version);
-}
-
 /* ---- confidential computing: off, which a structure of zeros means */
 
 static nvmlReturn_t zeros(void *output, size_t size)

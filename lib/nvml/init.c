@@ -120,3 +120,14 @@ DEFINE_CALL(nvmlSystemGetProcessName, (unsigned int pid, char *name, unsigned in
 	snprintf(name, length, "%s", text);
 	return NVML_SUCCESS;
 }
+
+/* Checks the first member of a structure, by which the program says which structure it has. */
+nvmlReturn_t check_version(const void *structure, unsigned int known)
+{
+	const unsigned int *version = structure;
+
+	if (!version)
+		return fail(NVML_ERROR_INVALID_ARGUMENT, "NULL output");
+	return *version == known ? NVML_SUCCESS :
+	       fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", *version);
+}

@@ -29,6 +29,7 @@
 /* init.c */
 nvmlReturn_t library_ready(void);
 unsigned int library_devices(void);
+nvmlReturn_t check_version(const void *structure, unsigned int known);
 
 /* log.c: the reason of this thread's last failure, and the line of the log with it */
 __attribute__((format(printf, 2, 3)))

@@ -38,10 +38,10 @@ DEFINE_CALL(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *m
 	nvmlMemory_t sizes;
 	nvmlReturn_t result = sizes_of(device, memory, &sizes);
 
+	if (result == NVML_SUCCESS)
+		result = check_version(memory, nvmlMemory_v2);
 	if (result != NVML_SUCCESS)
 		return result;
-	if (memory->version != nvmlMemory_v2)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", memory->version);
 	/* no part of a pool is reserved */
 	*memory = (nvmlMemory_v2_t) {
 		.version = memory->version,

@@ -61,10 +61,10 @@ DEFINE_CALL(nvmlDeviceGetPciInfoExt, (nvmlDevice_t device, nvmlPciInfoExt_t *inf
 	nvmlPciInfo_t found;
 	nvmlReturn_t result = info_of(device, info, &found);
 
+	if (result == NVML_SUCCESS)
+		result = check_version(info, nvmlPciInfoExt_v1);
 	if (result != NVML_SUCCESS)
 		return result;
-	if (info->version != nvmlPciInfoExt_v1)
-		return fail(NVML_ERROR_ARGUMENT_VERSION_MISMATCH, "version %#x", info->version);
 	*info = (nvmlPciInfoExt_t) {
 		.version = info->version,
 		.domain = found.domain,
