@@ -66,9 +66,9 @@ def accelerate(machine):
     if not options.no_module and options.cpus > 1 and os.path.exists(module):
         machine.pack.file(module, "memcast-vm/modules/memcast_vm.ko")
         machine.settings.insert(0, "module=/memcast-vm/modules/memcast_vm.ko")
-    # As QEMU emulates cmpxchg16b, an exception at it may find anything in the flags, and linux,
-    # whose allocator uses it, ends by a double fault, once in some hours. Programs see that they
-    # have it.
+    # An exception in the midst of QEMU's cmpxchg16b may leave rubbish in the processor's flags.
+    # Linux's allocator uses that instruction, and so ends by a double fault once in some hours.
+    # By this word linux does without it; programs may go on to use it.
     machine.words += " clearcpuid=cx16"
     # If the host relies on its TSC, linux is told the rate. The rate that linux itself measures
     # on a busy host may be wrong by a factor of four; linux then reports false lockups.
