@@ -14,8 +14,8 @@ int ptx_code_new(const struct ptx_text *texts, uint32_t count,
 int ptx_link(const struct ptx_text *texts, uint32_t count, const char *const *names,
 	     bool complete, struct ptx_log *log);
 int ptx_code_count(const struct ptx_code *code);
-void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
-		      void *data);
+void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, bool windows,
+		      ptx_told *told, void *data);
 void ptx_code_show(struct ptx_code *code, const char *name, ptx_shown *shown, ptx_told *told,
 		   void *data);
 void ptx_code_free(struct ptx_code *code);

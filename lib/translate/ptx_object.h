@@ -16,7 +16,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	13
+#define PTX_OBJECT_VERSION	14
 
 struct ptx_code;			/* texts, read and linked */
 struct ptx_kernel;			/* a kernel that was translated */
@@ -163,9 +163,12 @@ struct ptx_object {
 						const struct ptx_kernel *kernel);
 	/* Ahead of time: how many functions there are to compile */
 	int (*count)(const struct ptx_code *code);
-	/* Compiles each @parts-th of them, from @part on, and keeps the code for other processes. */
-	void (*compile)(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
-			void *data);
+	/*
+	 * Compiles each @parts-th of them, from @part on, and keeps the code for other processes.
+	 * @windows: of kernels also the forms for launches with a window
+	 */
+	void (*compile)(struct ptx_code *code, uint32_t part, uint32_t parts, bool windows,
+			ptx_told *told, void *data);
 	/*
 	 * Shows what launches would run: of the functions called @name, or of all, @told hears the
 	 * name, and again if it cannot be compiled

@@ -26,7 +26,9 @@ struct fatbin {
 		.data = text } }
 
 static struct fatbin alone __attribute__((section(".nv_fatbin"), used)) =
-	FATBIN(HEAD ".visible .entry one() { ret; }\n.visible .entry two() { ret; }\n", 90);
+	FATBIN(HEAD ".visible .entry one() { ret; }\n"
+	       ".visible .entry two(.param .u64 p) { .reg .u64 %a; ld.param.u64 %a, [p]; "
+	       "st.global.u32 [%a], 1; ret; }\n", 90);
 static struct fatbin newer __attribute__((section(".nv_fatbin"), used)) =
 	FATBIN(HEAD ".visible .entry six() { ret; }\n", 120);
 static struct fatbin linked __attribute__((section(".nv_fatbin"), used)) =
@@ -36,6 +38,10 @@ static struct fatbin first __attribute__((section("__nv_relfatbin"), used)) =
 static struct fatbin second __attribute__((section("__nv_relfatbin"), used)) =
 	FATBIN(HEAD ".visible .func far() { ret; }\n.func near() { ret; }\n"
 	       ".visible .global .u64 table[2] = { near, far };\n", 90);
+
+#ifdef WINDOWS
+static const char *const asks_for __attribute__((used)) = "cuMulticastCreate";
+#endif
 
 /* A program fills it when it starts. */
 static const void *parts[3];

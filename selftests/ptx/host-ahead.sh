@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs on the machine that builds: memcast-ptx compiles the kernels of a program, its linked parts
-# together, and functions that are called through pointers; what it has compiled is compiled no more.
+# together, and functions that are called through pointers; of a program with multicast objects, also the
+# form of each kernel that stores to their windows; what it has compiled is compiled no more.
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test ahead -fPIE -pie
-plan ptx.ahead 17
+plan ptx.ahead 18
 
 compile() { MEMCAST_PTX_CACHE=$temp/kept timeout 100 build/tools/memcast-ptx "$@" >"$temp/said" 2>&1; }
 # A file that is made again is another file.
@@ -33,6 +34,9 @@ if [ $processor = x86 ] && command -v aarch64-linux-gnu-gcc >/dev/null; then
 else
 	skip arm64 'no cross compiler here: make deps-arm64'
 fi
+build_test ahead -fPIE -pie -DWINDOWS
+compile "$temp/ahead" && grep -qx '5 functions are compiled; 0 cannot be' "$temp/said" && [ "$(files)" = 6 ]
+result form_for_windows $?
 compile /bin/true && grep -q '^0 functions' "$temp/said"
 result no_device_code $?
 

@@ -98,7 +98,7 @@ void compile_image(struct compiling *all, const char *path, const struct image *
 		if (child[i])
 			continue;
 		close(pipes[0]);
-		all->object->compile(code, i, jobs, told, &pipes[1]);
+		all->object->compile(code, i, jobs, all->windows, told, &pipes[1]);
 		_exit(0);
 	}
 	close(pipes[1]);

@@ -233,6 +233,7 @@ const char *file_load(struct file *file, const char *path)
 			wrong = "it cannot be read";
 		} else {
 			source.head = (const Elf64_Ehdr *)source.bytes;
+			file->windows = memmem(source.bytes, source.size, "cuMulticast", 11);
 			wrong = load(file, &source);
 			munmap((void *)source.bytes, source.size);
 		}

@@ -122,6 +122,7 @@ static void compile_alone(struct request *request, const char *path)
 		fclose(stream);
 	if (data && (image_is_ptx(data, bytes) || (bytes >= 16 && image_is_fatbin(data)))) {
 		data[bytes] = '\0';
+		request->all.windows = true;	/* for all that this tells */
 		compile_data(request, path, data, bytes);
 	}
 	free(data);
@@ -133,6 +134,7 @@ static void compile_file(struct request *request, const char *path)
 	struct file file;
 
 	wrong = file_load(&file, path);
+	request->all.windows = file.windows;
 	for (uint32_t i = 0; i < file.count && !request->all.stopped; i++)
 		if (!file_is_part(&file, &file.wrappers[i]))
 			compile_data(request, path, &file.wrappers[i], 0);

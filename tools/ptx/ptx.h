@@ -13,6 +13,7 @@
 /* A program or library in memory, as a loader puts it there */
 struct file {
 	const char *path;
+	bool windows;			/* it names functions of multicast objects */
 	char *memory;			/* where address 0 of the file's is */
 	void *mapped;
 	uint64_t bytes;
@@ -36,6 +37,7 @@ struct compiling {
 	uint32_t jobs;
 	double until;			/* when to stop, in seconds of CLOCK_MONOTONIC; 0: never */
 	bool shows;			/* how far it is */
+	bool windows;			/* kernels may store to multicast objects' windows */
 	uint32_t compiled, lacking;	/* functions so far */
 	bool stopped;			/* by @until */
 	bool incomplete;		/* a process that compiles ended before its time */

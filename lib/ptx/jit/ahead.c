@@ -20,8 +20,8 @@ static const char *name_of(const struct function *function, char *name, size_t s
 }
 
 /* Compiles every @parts-th function, from @part on; several processes can divide the work. */
-void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_told *told,
-		      void *data)
+void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, bool windows,
+		      ptx_told *told, void *data)
 {
 	struct function *function;
 	uint32_t index = 0;
@@ -36,6 +36,8 @@ void ptx_code_compile(struct ptx_code *code, uint32_t part, uint32_t parts, ptx_
 			pthread_mutex_lock(&code->lock);
 			root = root_compile(code, function);
 			pthread_mutex_unlock(&code->lock);
+			if (windows && function->kernel && root && !root->failed)
+				ptx_code_for_windows(code, &root->kernel);
 			told(data, name_of(function, name, sizeof(name)),
 			     root && !root->failed ? NULL : root ? root->log.text : "no memory");
 		}
