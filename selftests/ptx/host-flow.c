@@ -138,6 +138,9 @@ static const struct {
 	{ "guarded_sum", KERNEL("setp.lt.u32 %p1, %r90, 99; ld.global.u32 %r0, [%d90]; "
 				"add.s64 %d1, %d90, 4; @%p1 add.s64 %d1, %d90, 1; "
 				"ld.global.u32 %r0, [%d1];"), MISALIGNED },
+	{ "element", KERNEL(".reg .v2 .b64 %v; add.s64 %d1, %d90, 1; mov.b64 %v.x, %d90; "
+			    "mov.b64 %v.y, %d1; add.s64 %d2, %v.x, 4; ld.global.u32 %r0, [%d2]; "
+			    "add.s64 %d3, %v.y, 4; ld.global.u32 %r0, [%d3];"), MISALIGNED },
 };
 
 static void address(uint32_t i)

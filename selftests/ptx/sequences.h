@@ -33,6 +33,9 @@ static const struct sequence {
 	  { 7 }, 7 },
 	{ "add.s32 %r4, %r1, -WARP_SZ; and.b32 %r5, %r2, WARP_SZ-1; mad.lo.u32 %r0, %r4, 100, %r5;",
 	  { 35, 0x7b }, 327 },
+	/* computed by hand: elements of a vector of registers differ */
+	{ ".reg .v2 .b16 v; ld.global.v2.b16 v, [%i]; min.f16 %h0, v.x, v.y; max.f16 %h1, v.y, v.y; "
+	  "mov.b32 %r0, {%h0, %h1};", { 0x3c004000 }, 0x3c003c00 },
 };
 
 #endif /* SEQUENCES_H */

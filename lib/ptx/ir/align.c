@@ -39,6 +39,7 @@ void align_note_sum(struct translator *t)
 	if (!word_is(&t->at->name, "add") || type_bits(type_at(t, 0)) != 64 ||
 	    type_is(type_at(t, 0), KIND_FLOAT) || to->kind != OPERAND_REGISTER ||
 	    a->kind != OPERAND_REGISTER || b->kind != OPERAND_NUMBER ||
+	    to->symbol->vector > 1 || a->symbol->vector > 1 ||
 	    type_bits(a->symbol->type) != 64 || type_bits(to->symbol->type) != 64 ||
 	    a->symbol == to->symbol)
 		return;

@@ -200,7 +200,8 @@ void half_minimum(struct translator *t, bool max, bool ftz, bool nan, bool sign)
 	const struct operand *a = operand(t, 1), *b = operand(t, 2);
 
 	if (a->kind == OPERAND_REGISTER && b->kind == OPERAND_REGISTER && a->symbol == b->symbol &&
-	    !ftz && !sign && !nan && type_facts[parts.type].packed == 1) {
+	    vector_element(&a->part) == vector_element(&b->part) && !ftz && !sign && !nan &&
+	    type_facts[parts.type].packed == 1) {
 		put(t, operand(t, 0), get(t, a, parts.type), parts.type);
 		return;
 	}
