@@ -33,9 +33,11 @@ static const struct sequence {
 	  { 7 }, 7 },
 	{ "add.s32 %r4, %r1, -WARP_SZ; and.b32 %r5, %r2, WARP_SZ-1; mad.lo.u32 %r0, %r4, 100, %r5;",
 	  { 35, 0x7b }, 327 },
-	/* computed by hand: elements of a vector of registers differ */
+	/* computed by hand: elements of a vector of registers differ; p - p is 0 */
 	{ ".reg .v2 .b16 v; ld.global.v2.b16 v, [%i]; min.f16 %h0, v.x, v.y; max.f16 %h1, v.y, v.y; "
 	  "mov.b32 %r0, {%h0, %h1};", { 0x3c004000 }, 0x3c003c00 },
+	{ "mov.b32 %f1, %r1; mul.f32 %f2, %f1, %f1; sub.f32 %f3, %f2, %f2; mov.b32 %r0, %f3;",
+	  { 0x3f800001 }, 0 },
 };
 
 #endif /* SEQUENCES_H */

@@ -162,7 +162,8 @@ static bool fused(struct translator *t, struct operation *operation, char kind)
 	struct symbol *product = first ? first : second;
 	LLVMValueRef *v = operation->values, added, factor;
 
-	if (!product || kind == '*' || operation->ftz)
+	/* p - p is 0, not what p lost when it was rounded */
+	if (!product || first == second || kind == '*' || operation->ftz)
 		return false;
 	factor = product->factors[0];
 	added = first ? v[1] : v[0];
