@@ -64,7 +64,11 @@ static uint64_t sum_bits64(uint64_t old, double value, uint64_t quiet)
 		return old | quiet;
 	if (isnan(value))
 		return bits_of_double(value) | quiet;
-	return isnan(sum) ? old : bits_of_double(sum + value);
+	if (isnan(sum))
+		return old;
+	sum += value;
+	/* processors differ in the NaN that infinities give */
+	return isnan(sum) ? 0xfff8000000000000 : bits_of_double(sum);
 }
 
 /* Outside of shared memory, NaNs stay as they are: @raw */

@@ -48,7 +48,7 @@ static uint64_t change(void *at, uint32_t arrivals, int32_t bytes, bool drop)
 		state.bytes += bytes;
 		state.pending = (state.pending - arrivals) & COUNT;
 		if (drop)
-			state.expected -= arrivals;
+			state.expected = (state.expected - arrivals) & COUNT;
 		next = pack(state);
 	} while (!__atomic_compare_exchange_n((uint64_t *)at, &old, next, true, __ATOMIC_ACQ_REL,
 					      __ATOMIC_RELAXED));
