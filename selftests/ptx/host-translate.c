@@ -392,7 +392,6 @@ static void shapes(void)
 		"{%p, %p, %p, %p};",
 		"mma.sync.aligned.m16n8k16.row.col.s32.s8.e4m3.s32 {%c0, %c1, %c2, %c3}, {%a0, %a1}, %b0, "
 		"{%c0, %c1, %c2, %c3};",
-		"stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%p], {%a0};",
 		"setp.eq.s32 {%q0, %q1}, %a0, %b0;",
 		"atom.global.cas.v2.b32 {%a0, %a1}, [%p], {%a2, %a3};",
 	};
@@ -643,6 +642,51 @@ static void mixed(void)
 		object->code_free(code);
 	}
 	told("mixed", !*why, why);
+}
+
+/* What a target lacks is refused, and what it has is not. */
+static void targets(void)
+{
+	static const struct { const char *line, *below, *from; } cases[] = {
+		{ "fma.rn.bf16 h, h, h, h", "75", "80" }, { "add.bf16 h, h, h", "89", "90" },
+		{ "mul.rn.bf16x2 r, r, r", "80", "90" }, { "setp.eq.bf16 p, h, h", "89", "90" },
+		{ "redux.sync.add.u32 r, r, -1", "75", "80" }, { "elect.sync r|p, -1", "89", "90" },
+		{ "cp.async.ca.shared.global [r], [d], 4", "75", "80" },
+		{ "cp.async.bulk.commit_group", "89", "90" }, { "mapa.u64 d, d, 0", "89", "90" },
+		{ "ld.acquire.cluster.global.u32 r, [d]", "89", "90" },
+		{ "ld.shared::cluster.u32 r, [r]", "80", "90" }, { "griddepcontrol.wait", "89", "90" },
+		{ "fence.proxy.async", "89", "90" }, { "fence.acquire.gpu", "", "75" },
+		{ "fence.proxy.tensormap::generic.release.gpu", "89", "90" }, { "min.bf16 h, h, h", "75", "80" },
+		{ "atom.global.add.noftz.bf16 h, [d], h", "89", "90" }, { "min.s16x2 r, r, r", "89", "90" },
+		{ "mbarrier.try_wait.shared.b64 p, [r], d", "89", "90" },
+		{ "mbarrier.test_wait.shared.b64 p, [r], d", "75", "80" },
+		{ "multimem.red.relaxed.sys.global.add.u32 [d], r", "89", "90" },
+		{ "cvt.rn.satfinite.e4m3x2.f32 h, f, f", "80", "89" },
+		{ "cvt.rn.bf16.f32 h, f", "75", "80" }, { "cvt.rs.f16x2.f32 r, f, f, r", "90a", "100a" },
+		{ "cvt.rz.satfinite.ue8m0x2.f32 h, f, f", "90a", "100a" },
+		{ "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {r, r}, [d]", "90", "100a" },
+		{ "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [d], {r}", "90", "100a" },
+		{ "stmatrix.sync.aligned.m8n8.x1.shared.b16 [d], {r}", "89", "90" },
+		{ "st.bulk.weak.shared::cta [d], 64, 0", "90", "100" }, { "st.v2.u32 [d], {r, r}", "", "50" },
+		{ ".reg .b128 q; clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, q", "90", "100" },
+		{ "tensormap.replace.tile.global_address.global.b1024.b64 [d], d", "90", "90a" },
+	};
+	char text[600], why[1300] = "";
+	struct ptx_log log;
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		const char *target = i % 2 ? cases[i / 2].from : cases[i / 2].below;
+		int want = i % 2 ? 0 : INVALID_PTX;
+
+		log.text[0] = '\0';
+		snprintf(text, sizeof(text), ".version 8.6\n.target sm_%s\n.address_size 64\n"
+			 ".visible .entry j() { .reg .pred p; .reg .b16 h; .reg .b32 r; .reg .b64 d; "
+			 ".reg .f32 f;\n%s;\nret; }\n", target, cases[i / 2].line);
+		if (*target && any(text, strlen(text), &log) != want)
+			snprintf(why, sizeof(why), "%s for sm_%s: %.200s", cases[i / 2].line, target,
+				 log.text);
+	}
+	told("targets", !*why, why);
 }
 
 /*
@@ -901,6 +945,7 @@ int main(int argc, char **argv)
 	declared();
 	pairs();
 	mixed();
+	targets();
 	clusters_of_a_launch();
 	clusters_in_another_text();
 	rounding_of_the_program();

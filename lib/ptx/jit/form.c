@@ -318,18 +318,51 @@ static CUresult check_sparse(struct form *form)
 	return CUDA_SUCCESS;
 }
 
+/*
+ * The least target that an instruction needs, or an instruction with a modifier or a type, as ptxas
+ * has it. Where only targets with features of their own have it, it is the first of them.
+ */
+static const struct need {
+	const char *name, *word;	/* NULL: any */
+	int target;
+} needs[] = {
+	{ NULL, ".cluster", 90 }, { NULL, ".shared::cluster", 90 }, { NULL, ".f32x2", 100 },
+	{ NULL, ".u16x2", 90 }, { NULL, ".s16x2", 90 }, { NULL, ".bf16", 80 }, { NULL, ".bf16x2", 80 },
+	{ "fma", ".oob", 90 }, { "redux", NULL, 80 }, { "redux", ".f32", 100 },
+	{ "cvt", ".e4m3x2", 89 }, { "cvt", ".e5m2x2", 89 }, { "cvt", ".e2m1x2", 100 },
+	{ "cvt", ".e2m3x2", 100 }, { "cvt", ".e3m2x2", 100 }, { "cvt", ".ue8m0x2", 100 },
+	{ "cvt", ".rs", 100 },
+	{ "fence", ".async", 90 }, { "fence", ".tensormap::generic", 90 }, { "mbarrier", NULL, 80 },
+	{ "mbarrier", ".try_wait", 90 }, { "mbarrier", ".expect_tx", 90 },
+	{ "mbarrier", ".complete_tx", 90 }, { "createpolicy", NULL, 80 },
+	{ "cp", ".async", 80 }, { "cp", ".bulk", 90 }, { "st", ".async", 90 }, { "st", ".bulk", 100 },
+	{ "red", ".async", 90 }, { "red", ".v2", 90 }, { "red", ".v4", 90 }, { "atom", ".v2", 90 },
+	{ "atom", ".v4", 90 }, { "multimem", NULL, 90 }, { "elect", NULL, 90 }, { "mapa", NULL, 90 },
+	{ "getctarank", NULL, 90 }, { "griddepcontrol", NULL, 90 }, { "tensormap", NULL, 90 },
+	{ "clusterlaunchcontrol", NULL, 100 }, { "tcgen05", NULL, 100 },
+	{ "ldmatrix", ".m16n16", 100 }, { "ldmatrix", ".m8n16", 100 }, { "stmatrix", NULL, 90 },
+	{ "stmatrix", ".m16n8", 100 }, { "mma", ".e4m3", 89 }, { "mma", ".e5m2", 89 },
+	{ "mma", ".block_scale", 100 }, { "mma", ".kind::f8f6f4", 100 },
+};
+
 /* What is for newer devices than the text is for, or was for older ones */
 static CUresult check_target(struct form *form)
 {
 	int target = form->unit->target;
-	bool minimum = NAMED(form, "min", "max");
 
-	if (target < 100 && NAMED(form, "tcgen05"))
-		return bad(form, "this target has no");
-	if (!form->unit->own_features && NAMED(form, "wgmma", "setmaxnreg"))
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		if (target < needs[i].target &&
+		    (!needs[i].name || word_is(&form->at->name, needs[i].name)) &&
+		    (!needs[i].word || statement_has(form->at, needs[i].word)))
+			return bad(form, "this target has no");
+	if (!form->unit->own_features &&
+	    (NAMED(form, "wgmma", "setmaxnreg") ||
+	     (NAMED(form, "tensormap") && statement_has(form->at, ".replace"))))
 		return bad(form, "a target without its own features has no");
 	if (target >= 70 && NAMED(form, "shfl", "vote") && !has_modifier(form, MOD_sync))
 		return bad(form, ".sync is missing:");
+	if (target < 100 && NAMED(form, "min", "max") && form->at->operands_count == 4)
+		return bad(form, "this target has no");
 	if (NAMED(form, "elect") && form->unit->version < 80)
 		return bad(form, "this version of PTX has no");
 	if (form->types_count > 1 && NAMED(form, "add", "sub", "fma", "mul", "mad", "div") &&
@@ -337,17 +370,13 @@ static CUresult check_target(struct form *form)
 	     form->types[0] != TYPE_F32 || has_modifier(form, MOD_ftz) ||
 	     (form->types[1] != TYPE_F16 && form->types[1] != TYPE_BF16)))
 		return bad(form, "this target has no");
-	if (target < 90 && NAMED(form, "barrier") && has_modifier(form, MOD_cluster))
-		return bad(form, "this target has no");
 	for (uint32_t i = 0; i < form->types_count; i++) {
 		enum type type = form->types[i];
 
 		if (type == TYPE_F32X2 && !NAMED(form, "add", "sub", "mul", "fma"))
 			return bad(form, "f32x2 has no");
-		if ((target < 100 && type == TYPE_F32X2) ||
-		    (target < 100 && type == TYPE_F32 && NAMED(form, "redux")) ||
-		    (target < 100 && minimum && form->at->operands_count == 4) ||
-		    (target < 80 && (type == TYPE_BF16 || type == TYPE_BF16X2)))
+		if (target < 90 && is_bf16(type) &&
+		    NAMED(form, "add", "sub", "mul", "set", "setp", "ex2", "tanh", "atom", "red"))
 			return bad(form, "this target has no");
 		if (type == TYPE_S64 && NAMED(form, "atom", "red") && has_modifier(form, MOD_add))
 			return bad(form, "sums of s64 are those of u64:");
