@@ -670,6 +670,7 @@ static void targets(void)
 		{ "st.bulk.weak.shared::cta [d], 64, 0", "90", "100" }, { "st.v2.u32 [d], {r, r}", "", "50" },
 		{ ".reg .b128 q; clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, q", "90", "100" },
 		{ "tensormap.replace.tile.global_address.global.b1024.b64 [d], d", "90", "90a" },
+		{ "shfl.down.b32 r|p, r, 1, 31", "70", "60" }, { "vote.ballot.b32 r, p", "90", "52" },
 	};
 	char text[600], why[1300] = "";
 	struct ptx_log log;
@@ -687,6 +688,46 @@ static void targets(void)
 				 log.text);
 	}
 	told("targets", !*why, why);
+}
+
+/* shfl and vote of texts for devices before sm_70: the active lanes meet, those behind first. */
+static void without_sync(void)
+{
+	static const char text[] = ".version 6.3\n.target sm_60\n.address_size 64\n"
+		".visible .entry k(.param .u64 o) { .reg .pred p, q; .reg .b32 r<9>; .reg .b64 d<3>; "
+		"ld.param.u64 d1, [o]; mov.u32 r1, %tid.x; mad.wide.u32 d2, r1, 8, d1;\n"
+		"mov.u32 r2, %laneid; setp.lt.u32 p, r2, 9; mov.u32 r3, 0; @p bra L;\n"
+		"shfl.bfly.b32 r3|q, r2, 1, 31; L: add.u32 r3, r3, r2;\n"
+		"shfl.down.b32 r4|q, r3, 16, 31; selp.u32 r4, r4, 99, q;\n"
+		"shfl.idx.b32 r5, r2, 3, 31; mad.lo.u32 r4, r5, 1000, r4;\n"
+		"vote.ballot.b32 r6, p; vote.any.pred q, !p; selp.u32 r7, 1, 0, q; "
+		"vote.all.pred q, p; @q add.u32 r7, r7, 2;\n"
+		"mad.lo.u32 r4, r7, 100000, r4; st.global.v2.u32 [d2], {r4, r6}; ret; }\n";
+	uint32_t out[48][2] = {};
+	void *parameters[] = { out };
+	char reason[256] = "", why[600] = "";
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	if (load(text, strlen(text), &code, &log)) {
+		told("without_sync", false, log.text);
+		return;
+	}
+	if (run(code, "k", 48, parameters, reason, sizeof(reason)))
+		snprintf(why, sizeof(why), "%s", reason);
+	for (uint32_t i = 0; i < 48 && !*why; i++) {
+		uint32_t lane = i % 32, from = lane + 16, sum = from + (from ^ 1);
+
+		/* the second warp has 16 lanes: one that is not there gives none other */
+		if (i >= 32)
+			sum = lane + (lane < 9 ? 0 : lane == 9 ? lane : lane ^ 1);
+		sum = (lane < 16 ? sum : 99) + 103000;
+		if (out[i][0] != sum || out[i][1] != 0x1ff)
+			snprintf(why, sizeof(why), "thread %u has %u and %x, not %u", i, out[i][0],
+				 out[i][1], sum);
+	}
+	told("without_sync", !*why, why);
+	object->code_free(code);
 }
 
 /*
@@ -946,6 +987,7 @@ int main(int argc, char **argv)
 	pairs();
 	mixed();
 	targets();
+	without_sync();
 	clusters_of_a_launch();
 	clusters_in_another_text();
 	rounding_of_the_program();

@@ -172,6 +172,19 @@ void translate_bar(struct translator *t)
 		unsupported(t);
 }
 
+static LLVMValueRef active_lanes(struct translator *t, uint64_t site)
+{
+	site |= (uint64_t)t->unit->number << 40 | (t->at->name.at - t->unit->text);
+	return call_run(t, "activemask", "i:l", constant(t, 64, site));
+}
+
+/* Which lanes meet: those of an operand; in old texts, without .sync, those that are active */
+static LLVMValueRef meeting_lanes(struct translator *t, uint32_t index)
+{
+	return has(t, MOD_sync) ? get(t, operand(t, index), TYPE_U32) :
+				  active_lanes(t, PTX_SITE_IN_STEP);
+}
+
 void translate_vote(struct translator *t)
 {
 	uint32_t operation = has(t, MOD_all) ? PTX_VOTE_ALL : has(t, MOD_any) ? PTX_VOTE_ANY :
@@ -179,12 +192,11 @@ void translate_vote(struct translator *t)
 	struct brought brought;
 	LLVMValueRef result;
 
-	if (!has(t, MOD_sync) || (operation == PTX_VOTE_BALLOT && !has(t, MOD_ballot))) {
+	if (operation == PTX_VOTE_BALLOT && !has(t, MOD_ballot)) {
 		unsupported(t);
 		return;
 	}
-	brought = (struct brought) { .value = predicate_at(t, 1),
-				     .mask = get(t, operand(t, 2), TYPE_U32) };
+	brought = (struct brought) { .value = predicate_at(t, 1), .mask = meeting_lanes(t, 2) };
 	if (at_cut(t))
 		result = cut_meet(t, PTX_CUT_VOTE, operation, &brought);
 	else
@@ -231,12 +243,8 @@ void translate_shfl(struct translator *t)
 	LLVMValueRef place;
 
 	has(t, MOD_idx);
-	if (!has(t, MOD_sync)) {
-		unsupported(t);
-		return;
-	}
 	brought = (struct brought) {
-		.value = get(t, operand(t, 1), TYPE_B32), .mask = get(t, operand(t, 4), TYPE_U32),
+		.value = get(t, operand(t, 1), TYPE_B32), .mask = meeting_lanes(t, 4),
 		.b = get(t, operand(t, 2), TYPE_U32), .c = get(t, operand(t, 3), TYPE_U32),
 	};
 	if (at_cut(t)) {
@@ -300,10 +308,8 @@ void translate_redux(struct translator *t)
 
 void translate_activemask(struct translator *t)
 {
-	uint64_t site = (uint64_t)t->unit->number << 40 | (t->at->name.at - t->unit->text);
-
 	put(t, operand(t, 0), at_cut(t) ? cut_meet(t, PTX_CUT_SITE, 0, &(struct brought) {}) :
-	    call_run(t, "activemask", "i:l", constant(t, 64, site)), TYPE_B32);
+	    active_lanes(t, 0), TYPE_B32);
 }
 
 void translate_elect(struct translator *t)

@@ -38,13 +38,13 @@ static bool is_block_barrier(const struct statement *at)
 /* Does a thread meet others there, so that a kernel can be cut? */
 bool statement_is_meeting(const struct statement *at)
 {
-	static const char *const of_warps[] = { "vote", "shfl", "match", "redux", "elect",
-						"activemask" };
+	static const char *const of_warps[] = { "vote", "shfl", "match", "redux", "elect" };
 
 	if (at->kind == STATEMENT_LABEL)
 		return false;
-	return word_is_one_of(&at->name, of_warps, ARRAY_SIZE(of_warps)) || is_block_barrier(at) ||
-	       (is_bar(at) && statement_has(at, ".warp"));
+	return (word_is_one_of(&at->name, of_warps, ARRAY_SIZE(of_warps)) &&
+		statement_has(at, ".sync")) || word_is(&at->name, "activemask") ||
+	       is_block_barrier(at) || (is_bar(at) && statement_has(at, ".warp"));
 }
 
 /* What a thread has beside registers of 64 bits at most would have to be kept, too. */

@@ -359,7 +359,8 @@ static CUresult check_target(struct form *form)
 	    (NAMED(form, "wgmma", "setmaxnreg") ||
 	     (NAMED(form, "tensormap") && statement_has(form->at, ".replace"))))
 		return bad(form, "a target without its own features has no");
-	if (target >= 70 && NAMED(form, "shfl", "vote") && !has_modifier(form, MOD_sync))
+	if (target >= 70 && form->unit->version >= 64 && NAMED(form, "shfl", "vote") &&
+	    !has_modifier(form, MOD_sync))
 		return bad(form, ".sync is missing:");
 	if (target < 100 && NAMED(form, "min", "max") && form->at->operands_count == 4)
 		return bad(form, "this target has no");

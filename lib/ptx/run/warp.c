@@ -338,9 +338,13 @@ static bool sites(struct ptx_block *block, uint32_t number)
 	}
 	/* one site at a time, that of the lowest lane: the others may still join what follows */
 	EACH_LANE(lane, at_site) {
-		if (!same)
-			site = warp[lane].value;
-		if (warp[lane].value == site)
+		uint64_t here = warp[lane].value;
+
+		if (!same || (site & PTX_SITE_IN_STEP && here < site)) {
+			site = here;
+			same = 0;
+		}
+		if (here == site)
 			same |= 1U << lane;
 	}
 	if (!same)
