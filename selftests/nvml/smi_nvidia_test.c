@@ -300,8 +300,8 @@ TEST_F(smi, nvidia_process_of_any_name)
 /* The table shows the end of a long name, pmon what is behind its folder, files all of it. */
 TEST_F(smi, nvidia_process_of_a_long_name)
 {
-	static char name[200];
-	char line[256];
+	/* on the stack: Linux reads arguments from anonymous memory, where .bss may not be */
+	char name[200], line[256];
 	int status;
 
 	snprintf(name, sizeof(name), "/%0160d/envs/x/bin/python", 0);
