@@ -436,7 +436,8 @@ check check-all:
 		echo 'docs/stack/runtime-functions.md is not of lib/cudart/functions.def: make docs' >&2; \
 		exit 1; }
 	@$(MAKE) -j$$(nproc) $(check_kernels:%=check-style-%)
-	@$(if $(cross),for kernel in $(check_kernels); do $(MAKE) test T="ptx_test ptx_link_test" KERNEL=$$kernel || exit; done)
+	@$(if $(cross),for kernel in $(check_kernels); do $(MAKE) test KERNEL=$$kernel \
+		T="$(notdir $(basename $(wildcard selftests/ptx/ptx_*test.c)))" || exit; done)
 	@CHECK_KERNELS='$(check_kernels)' tools/run-selftests $(if $(JOBS),--jobs $(JOBS)) \
 		$$(cat selftests/vm-options) $(check_options) $(check_kernels) $(if $(cross),,host)
 
