@@ -172,17 +172,17 @@ void translate_bar(struct translator *t)
 		unsupported(t);
 }
 
-static LLVMValueRef active_lanes(struct translator *t, uint64_t site)
+static LLVMValueRef active_lanes(struct translator *t)
 {
-	site |= (uint64_t)t->unit->number << 40 | (t->at->name.at - t->unit->text);
+	uint64_t site = (uint64_t)t->unit->number << 40 | (t->at->text.at - t->unit->text);
+
 	return call_run(t, "activemask", "i:l", constant(t, 64, site));
 }
 
 /* Which lanes meet: those of an operand; in old texts, without .sync, those that are active */
 static LLVMValueRef meeting_lanes(struct translator *t, uint32_t index)
 {
-	return has(t, MOD_sync) ? get(t, operand(t, index), TYPE_U32) :
-				  active_lanes(t, PTX_SITE_IN_STEP);
+	return has(t, MOD_sync) ? get(t, operand(t, index), TYPE_U32) : active_lanes(t);
 }
 
 void translate_vote(struct translator *t)
@@ -306,11 +306,15 @@ void translate_redux(struct translator *t)
 	put(t, operand(t, 0), result, TYPE_B32);
 }
 
-void translate_activemask(struct translator *t)
+/* Return: the lanes that come there together */
+static LLVMValueRef meet_at_site(struct translator *t)
 {
-	put(t, operand(t, 0), at_cut(t) ? cut_meet(t, PTX_CUT_SITE, 0, &(struct brought) {}) :
-	    active_lanes(t, 0), TYPE_B32);
+	return at_cut(t) ? cut_meet(t, PTX_CUT_SITE, 0, &(struct brought) {}) : active_lanes(t);
 }
+
+TRANSLATE(activemask, put(t, operand(t, 0), meet_at_site(t), TYPE_B32))
+
+TRANSLATE(step, meet_at_site(t))
 
 void translate_elect(struct translator *t)
 {

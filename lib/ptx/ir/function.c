@@ -307,7 +307,8 @@ static void translate_function(struct translator *t, struct function *function)
 	forget(&function->parameters);
 	forget(&function->results);
 	/* it was read before, and had no fault */
-	if (body_read(function, &t->body, &complaint) != CUDA_SUCCESS || !count_waits(t)) {
+	if (body_read(function, &t->body, &complaint) != CUDA_SUCCESS ||
+	    !body_lockstep(&t->body) || !count_waits(t)) {
 		root_lacks_memory(t->root);
 		return;
 	}

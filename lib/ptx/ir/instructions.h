@@ -8,7 +8,11 @@
 
 #include "ir.h"
 
+/* What stands where lanes are to be in step (jit/lockstep.c); no text has such a name. */
+#define PTX_STEP	" step"
+
 #define PTX_INSTRUCTIONS(O, LACKS) \
+	O(PTX_STEP, translate_step, 0, 0, OPCODE_WAITS) \
 	O("abs", translate_abs, 2, 2, OPCODE_TYPED) \
 	O("activemask", translate_activemask, 1, 1, OPCODE_WAITS) \
 	O("add", translate_add, 3, 3, OPCODE_TYPED) \
@@ -163,6 +167,7 @@ bool statement_may_wait(const struct statement *statement);
 bool callee_may_wait(const struct statement *statement);
 bool body_depends(const struct body *body);
 bool statement_is_meeting(const struct statement *at);
+bool body_lockstep(struct body *body);
 uint32_t cuts_find(const struct body *body);
 uint32_t body_joins(const struct body *body, bool cut);
 LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space,

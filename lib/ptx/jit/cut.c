@@ -44,7 +44,8 @@ bool statement_is_meeting(const struct statement *at)
 		return false;
 	return (word_is_one_of(&at->name, of_warps, ARRAY_SIZE(of_warps)) &&
 		statement_has(at, ".sync")) || word_is(&at->name, "activemask") ||
-	       is_block_barrier(at) || (is_bar(at) && statement_has(at, ".warp"));
+	       word_is(&at->name, PTX_STEP) || is_block_barrier(at) ||
+	       (is_bar(at) && statement_has(at, ".warp"));
 }
 
 /* What a thread has beside registers of 64 bits at most would have to be kept, too. */

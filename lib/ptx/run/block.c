@@ -251,7 +251,7 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 	block->serial = grid->serial;
 	block->ready = (struct queue) {};
 	block->queued = 0;
-	block->at_sites = 0;
+	block->at_sites = block->parted = 0;
 	/* a launch that has failed leaves barriers with threads */
 	for (uint32_t i = 0; block->barriers >> i; i++)
 		if (block->barriers >> i & 1)

@@ -22,6 +22,7 @@ struct walk {
 	struct ptx_state *state;
 	const struct ptx_cut *cuts;
 	uint32_t threads;
+	uint32_t *parted;		/* how often lanes at sites have gone on */
 };
 
 static uint64_t go(const struct walk *walk, uint32_t from, uint32_t first, uint32_t end)
@@ -178,18 +179,23 @@ static uint32_t all_here(const struct walk *walk, uint32_t first, uint32_t lane,
 	return mask & live;
 }
 
-/* Return: the lanes that are at the same activemask as the lowest that is at one */
+/* Return: the lanes that are at the site whose turn it is */
 static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live)
 {
 	uint32_t same = 0, site = 0;
 
 	EACH_LANE(lane, live) {
+		uint32_t own = walk->state->next[first + lane];
+
 		if (cut_of(walk, first + lane)->kind != PTX_CUT_SITE)
 			continue;
-		if (!same)
-			site = walk->state->next[first + lane];
-		same |= (uint32_t)(walk->state->next[first + lane] == site) << lane;
+		if (!same || site_precedes(own, site, *walk->parted)) {
+			site = own;
+			same = 0;
+		}
+		same |= (uint32_t)(own == site) << lane;
 	}
+	*walk->parted += same != 0;
 	return same;
 }
 
@@ -397,9 +403,10 @@ static bool all_ready(const struct walk *walk, uint32_t number)
 uint32_t ptx_run_cuts(struct ptx_thread *thread, const void *parameters, ptx_part *part,
 		      struct ptx_state *state, const struct ptx_cut *cuts)
 {
+	uint32_t parted = 0;
 	struct walk walk = { thread, parameters, part, state, cuts,
 			     thread->ntid[0] * thread->ntid[1] * thread->ntid[2] *
-			     thread->blocks };
+			     thread->blocks, &parted };
 	uint64_t at = part(thread, parameters, state, 0, 0, walk.threads);
 
 	while (at >> 32) {

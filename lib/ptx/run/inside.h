@@ -98,6 +98,7 @@ struct ptx_block {
 	bool serial;			/* the threads run one after the other */
 	struct races *races;		/* for MEMCAST_PTX_CHECK; or NULL */
 	uint32_t at_sites;		/* warps of which lanes wait at a site */
+	uint32_t parted;		/* how often such lanes have gone on */
 	uint32_t barriers;		/* that have threads */
 	struct queue ready;
 	struct warp warps[PTX_BLOCK_THREADS / PTX_WARP];
@@ -212,6 +213,18 @@ __attribute__((noreturn)) void run_fail(struct fiber *fiber, int result, const c
 __attribute__((noreturn)) void run_fail_at(struct fiber *fiber, uintptr_t rip, int result,
 					   void (*write)(const void *data, char *text, size_t size),
 					   const void *data);
+
+/*
+ * Of lanes at several sites those at the first one of the text go on, which may come to where the
+ * others are: so lanes meet again behind a branch. Now and then it is those at the last: the others
+ * may wait for them in a loop.
+ */
+#define SITES_LAST	4096
+
+static inline bool site_precedes(uint64_t site, uint64_t other, uint32_t parted)
+{
+	return parted % SITES_LAST == SITES_LAST - 1 ? site > other : site < other;
+}
 
 static inline struct fiber *fiber_of(struct ptx_thread *thread)
 {

@@ -94,12 +94,6 @@ struct ptx_thread {
 #define PTX_LANES_DOWN_IF_TRUE	2	/* if that is what they have voted */
 #define PTX_LANES_DOWN_IF_FALSE	3
 
-/*
- * A place where active lanes are asked for: in texts for devices whose lanes were in step. There,
- * lanes that are behind come first, as the others have to meet them further down.
- */
-#define PTX_SITE_IN_STEP	(1UL << 63)
-
 #define PTX_NO_VIEW	"no multicast object is mapped there"
 
 /* Operations, as generated code passes them */

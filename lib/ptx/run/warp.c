@@ -336,19 +336,18 @@ static bool sites(struct ptx_block *block, uint32_t number)
 		    block->warps[number].waiting >> lane & 1)
 			at_site |= 1U << lane;
 	}
-	/* one site at a time, that of the lowest lane: the others may still join what follows */
+	/* one site at a time: the others may still join what follows */
 	EACH_LANE(lane, at_site) {
-		uint64_t here = warp[lane].value;
-
-		if (!same || (site & PTX_SITE_IN_STEP && here < site)) {
-			site = here;
+		if (!same || site_precedes(warp[lane].value, site, block->parted)) {
+			site = warp[lane].value;
 			same = 0;
 		}
-		if (here == site)
+		if (warp[lane].value == site)
 			same |= 1U << lane;
 	}
 	if (!same)
 		return false;
+	block->parted++;
 	EACH_LANE(lane, same)
 		block->fibers[number * PTX_WARP + lane].outcome = same;
 	if (same == at_site)
