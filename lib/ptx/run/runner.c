@@ -279,6 +279,19 @@ static bool start_next(struct runner *runner, struct ptx_grid *grid)
 	return true;
 }
 
+/*
+ * Starts the next cluster; more of them if threads have polled for many rounds, which may wait for
+ * all clusters of the grid. Return: was there one?
+ */
+static bool start_more(struct runner *runner, struct ptx_grid *grid, bool polled)
+{
+	uint32_t count = polled ? 1 + runner->active_count / 2 : 1, i = 0;
+
+	while (i < count && start_next(runner, grid))
+		i++;
+	return i;
+}
+
 /* Gives each cluster a round. Return: did a thread do more than poll? */
 static bool all_rounds(struct runner *runner)
 {
@@ -319,7 +332,7 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 				continue;
 			rounds = 0;
 		}
-		if (start_next(runner, grid)) {
+		if (start_more(runner, grid, happened && runner->polled)) {
 			launch_more(grid);
 			continue;
 		}
