@@ -661,6 +661,7 @@ static void targets(void)
 		{ "mbarrier.try_wait.shared.b64 p, [r], d", "89", "90" },
 		{ "mbarrier.test_wait.shared.b64 p, [r], d", "75", "80" },
 		{ "multimem.red.relaxed.sys.global.add.u32 [d], r", "89", "90" },
+		{ "multimem.red.relaxed.sys.global.add.u32 [d], r", "80", "86" },
 		{ "cvt.rn.satfinite.e4m3x2.f32 h, f, f", "80", "89" },
 		{ "cvt.rn.bf16.f32 h, f", "75", "80" }, { "cvt.rs.f16x2.f32 r, f, f, r", "90a", "100a" },
 		{ "cvt.rz.satfinite.ue8m0x2.f32 h, f, f", "90a", "100a" },

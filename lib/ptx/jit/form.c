@@ -348,7 +348,8 @@ static const struct need {
 /* What is for newer devices than the text is for, or was for older ones */
 static CUresult check_target(struct form *form)
 {
-	int target = form->unit->target;
+	/* clang 14 and 15 know none above sm_86, and take later instructions in asm */
+	int target = form->unit->target == 86 ? 90 : form->unit->target;
 
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
 		if (target < needs[i].target &&
