@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Reservations and mappings. */
 #include <errno.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "address.h"
@@ -22,9 +22,12 @@ const char *(*block_origin)(const struct memcast_address_info *info);
 
 /*
  * Where the last reservation ends. As on hardware, the next one lies behind it if that place is
- * free: a program that runs over the end of the first meets the second.
+ * free: a program that runs over the end of the first meets the second, and each thread's
+ * addresses ascend, by which ranks in threads sort their memories. The lock makes the place one
+ * reservation's, from looking at it until the next place is known.
  */
-static _Atomic uintptr_t next_place;
+static uintptr_t next_place;
+static pthread_mutex_t place_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
  * Addresses that a reservation leaves free behind it if it cannot lie behind the last one. The
@@ -66,6 +69,32 @@ static char *claim_anywhere(size_t size, size_t alignment)
 	return claim_at((uintptr_t)claimed, size, alignment);
 }
 
+/* Return: addresses, of @size bytes, or of more, so that aligned ones are among them */
+static char *claim_place(size_t size, size_t alignment, CUdeviceptr hint, size_t *claimed_size)
+{
+	char *claimed = MAP_FAILED;
+
+	*claimed_size = size;
+	if (!hint)
+		claimed = claim_anywhere(size, alignment);
+	else if (!(hint % alignment))
+		claimed = claim((char *)hint, size, 0, MAP_FIXED_NOREPLACE);
+	if (claimed == MAP_FAILED) {
+		*claimed_size = size + alignment;
+		claimed = claim((char *)hint, size, alignment, 0);
+	}
+	return claimed;
+}
+
+/* The place of a reservation that was freed is the next one's, if it was the last one's. */
+static void give_place_back(CUdeviceptr address, size_t size)
+{
+	pthread_mutex_lock(&place_lock);
+	if (next_place == address + size)
+		next_place = address;
+	pthread_mutex_unlock(&place_lock);
+}
+
 /*
  * The kernel takes a mapping of the device only where its address is a multiple of the
  * granularity, which mmap() cannot be asked for: claim a larger range, map the device over an
@@ -75,36 +104,34 @@ static char *claim_anywhere(size_t size, size_t alignment)
 CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 			 CUdeviceptr hint, unsigned int key)
 {
-	char *claimed = MAP_FAILED, *start;
-	size_t claimed_size = size, rest;
+	size_t claimed_size, rest;
+	char *claimed, *start;
 
 	if (alignment < MEMCAST_GRANULARITY)
 		alignment = MEMCAST_GRANULARITY;
 	if (__builtin_add_overflow(size, alignment, &rest))
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %zu bytes", size);
 
-	if (!hint)
-		claimed = claim_anywhere(size, alignment);
-	else if (!(hint % alignment))
-		claimed = claim((char *)hint, size, 0, MAP_FIXED_NOREPLACE);
-	if (claimed == MAP_FAILED) {
-		claimed_size = size + alignment;
-		claimed = claim((char *)hint, size, alignment, 0);
-	}
-	if (claimed == MAP_FAILED)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY,
-			    "no room for %zu bytes of addresses: %m", size);
-
+	pthread_mutex_lock(&place_lock);
+	claimed = claim_place(size, alignment, hint, &claimed_size);
 	/* The highest aligned place, so that no hole is left below the mapping above. */
 	rest = (claimed_size - size) & ~(alignment - 1);
 	rest -= ((uintptr_t)claimed + rest) & (alignment - 1);
 	start = claimed + rest;
+	if (claimed != MAP_FAILED && !hint)
+		next_place = (uintptr_t)start + size;
+	pthread_mutex_unlock(&place_lock);
+	if (claimed == MAP_FAILED)
+		return fail(CUDA_ERROR_OUT_OF_MEMORY,
+			    "no room for %zu bytes of addresses: %m", size);
+
 	if (mmap(start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		 library_fd(), key * MEMCAST_GRANULARITY) == MAP_FAILED) {
 		CUresult result = fail(result_of_errno(errno), "mmap of %zu bytes: %m%s", size,
 				       errno == ENOMEM ? " " SHARE_HINT : "");
 
 		munmap(claimed, claimed_size);
+		give_place_back((uintptr_t)start, size);
 		return result;
 	}
 	if (rest)
@@ -112,17 +139,7 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 	if (claimed_size - rest > size)
 		munmap(start + size, claimed_size - rest - size);
 	*address = (uintptr_t)start;
-	if (!hint)
-		next_place = *address + size;
 	return CUDA_SUCCESS;
-}
-
-/* The place of a reservation that was freed is the next one's, if it was the last one's. */
-static void give_place_back(CUdeviceptr address, size_t size)
-{
-	uintptr_t end = address + size;
-
-	atomic_compare_exchange_strong(&next_place, &end, address);
 }
 
 DEFINE_CALL(cuMemAddressReserve, (CUdeviceptr *address, size_t size, size_t alignment,

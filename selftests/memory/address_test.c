@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reservations, mappings and access. */
+#include <pthread.h>
 #include <signal.h>
 #include "memcast_test.h"
 #include "reason.h"
@@ -110,6 +111,43 @@ TEST_F(address, reserve_side_by_side)
 	EXPECT_LE(at[0] + 3 * CHUNK, other);
 	EXPECT_GT(at[0] + 3 * CHUNK + 512 * CHUNK, other);
 	ASSERT_EQ(0, munmap(wall, CHUNK));
+}
+
+#define RESERVATIONS	200
+
+static pthread_barrier_t start;
+
+static void *reserve_upward(void *failed)
+{
+	CUdeviceptr at[RESERVATIONS];
+
+	pthread_barrier_wait(&start);
+	for (int i = 0; i < RESERVATIONS; i++)
+		if (cuMemAddressReserve(&at[i], CHUNK, 0, 0, 0) || (i && at[i] < at[i - 1]))
+			++*(int *)failed;
+	for (int i = RESERVATIONS - 1; i >= 0; i--)
+		if (cuMemAddressFree(at[i], CHUNK))
+			++*(int *)failed;
+	return NULL;
+}
+
+/* Each thread's do so, while others reserve: ranks in threads sort their memories by them. */
+TEST_F(address, threads_reserve_upward)
+{
+	pthread_t threads[4];
+	int failed[4] = {};
+	int round, i;
+
+	ASSERT_EQ(0, pthread_barrier_init(&start, NULL, 4));
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 4; i++)
+			ASSERT_EQ(0, pthread_create(&threads[i], NULL, reserve_upward, &failed[i]));
+		for (i = 0; i < 4; i++)
+			ASSERT_EQ(0, pthread_join(threads[i], NULL));
+	}
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, failed[i]);
+	pthread_barrier_destroy(&start);
 }
 
 TEST_F(address, free)
