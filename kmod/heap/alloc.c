@@ -3,17 +3,37 @@
 #include <linux/overflow.h>
 #include "heap.h"
 
+/* Frees segments. The heap_lock is held, but released meanwhile, as memory may end. */
+static void free_unlocked(struct mc_client *client, struct list_head *reaped)
+{
+	lockdep_assert_held(&client->heap_lock);
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, reaped);
+	mutex_lock(&client->heap_lock);
+}
+
+/* Return: would a heap have more than it may if it grew? */
+static bool exceeds_limit(const struct mc_heap *heap, u64 bytes)
+{
+	return heap->limit && (bytes > heap->limit || heap->taken > heap->limit - bytes);
+}
+
 /*
- * Adds a segment to a heap. The heap_lock is released meanwhile: the heap stays, as the caller
- * has counted a block in it, but other threads may take the new room first.
+ * Adds a segment to a heap, which first gives back unused ones. The heap_lock is released
+ * meanwhile: the heap stays, as the caller has counted a block in it, but other threads may take
+ * the new room first.
  */
 static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 		     struct list_head *reaped)
 {
 	struct mc_segment *segment;
+	LIST_HEAD(unused);
 
 	lockdep_assert_held(&call->client->heap_lock);
-	if (heap->limit && (bytes > heap->limit || heap->taken > heap->limit - bytes))
+	mc_segments_replace(heap, bytes, &unused);
+	if (!list_empty(&unused))
+		free_unlocked(call->client, &unused);
+	if (exceeds_limit(heap, bytes))
 		return mc_fail(call, -ENOMEM,
 			       "the heap has %llu of the %llu bytes that it may have",
 			       heap->taken, heap->limit);
@@ -30,18 +50,15 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 
 /*
  * Gives unused memory of the client's heaps back. Return: was there any? The heap_lock is
- * released meanwhile, as memory may end.
+ * released meanwhile.
  */
 static bool make_room(struct mc_client *client)
 {
 	LIST_HEAD(reaped);
 
-	lockdep_assert_held(&client->heap_lock);
 	if (!mc_heap_reap_all(client, &reaped))
 		return false;
-	mutex_unlock(&client->heap_lock);
-	mc_segments_free(client, &reaped);
-	mutex_lock(&client->heap_lock);
+	free_unlocked(client, &reaped);
 	return true;
 }
 
@@ -52,17 +69,20 @@ static bool make_room(struct mc_client *client)
 static int block_place(struct mc_call *call, struct mc_heap *heap,
 		       struct mc_block *block, u64 bytes, struct list_head *reaped)
 {
+	u64 chunks = round_up(bytes, MC_CHUNK_SIZE);
 	bool made_room = false;
 	int ret;
 
 	lockdep_assert_held(&call->client->heap_lock);
 	while (!mc_segments_place(heap, block, bytes)) {
-		ret = heap_grow(call, heap, round_up(bytes, MC_CHUNK_SIZE), reaped);
+		ret = heap_grow(call, heap, chunks, reaped);
 		if (!ret)
 			continue;
 		if (mc_segments_place(heap, block, bytes))
 			break;
-		if (ret != -ENOMEM || made_room || !make_room(call->client))
+		/* no other heap's memory helps one that has all that it may have */
+		if (ret != -ENOMEM || made_room || exceeds_limit(heap, chunks) ||
+		    !make_room(call->client))
 			return ret;
 		made_room = true;
 	}

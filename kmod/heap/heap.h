@@ -82,6 +82,7 @@ void mc_segment_place(struct mc_segment *segment, struct mc_block *block,
 bool mc_segments_place(struct mc_heap *heap, struct mc_block *block, u64 bytes);
 void mc_segment_take_back(struct mc_block *block);
 void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped);
+void mc_segments_replace(struct mc_heap *heap, u64 bytes, struct list_head *reaped);
 void mc_segments_free(struct mc_client *client, struct list_head *reaped);
 
 /* ---- block.c ---- */

@@ -265,6 +265,14 @@ void mc_segment_take_back(struct mc_block *block)
 		list_move_tail(&segment->room, &segment->heap->rooms);
 }
 
+/* Moves an unused segment from its heap to @reaped. The heap_lock is held. */
+static void segment_reap(struct mc_segment *segment, struct list_head *reaped)
+{
+	segment->heap->taken -= segment->bytes;
+	list_del(&segment->room);
+	list_move(&segment->list, reaped);
+}
+
 /*
  * Moves unused segments of a heap to @reaped, but leaves it @keep bytes; exposed segments go in
  * any case, as they cannot be used again. The heap_lock is held.
@@ -284,10 +292,37 @@ void mc_segments_reap(struct mc_heap *heap, u64 keep, struct list_head *reaped)
 			if (heap->taken - segment->bytes < keep)
 				continue;
 		}
-		heap->taken -= segment->bytes;
-		list_del(&segment->room);
-		list_move(&segment->list, reaped);
+		segment_reap(segment, reaped);
 	}
+}
+
+/* Programs see what a pool has taken in such steps, as on hardware. */
+#define STEP	(16 * (u64)MC_CHUNK_SIZE)
+
+/*
+ * Moves unused segments, in which a block does not fit, to @reaped, so that their heap takes
+ * @bytes for it without more steps than it has. If nothing smaller will do, the smallest of the
+ * segments goes that are larger than what is missing. The heap_lock is held.
+ */
+void mc_segments_replace(struct mc_heap *heap, u64 bytes, struct list_head *reaped)
+{
+	u64 most = min(round_up(heap->taken, STEP), heap->limit ?: U64_MAX);
+	struct mc_segment *segment, *smallest = NULL;
+	u64 keep = most - min(most, bytes);
+
+	mc_segments_reap(heap, keep, reaped);
+	if (heap->taken <= keep)
+		return;
+	list_for_each_entry_reverse(segment, &heap->rooms, room) {
+		lockdep_assert_held(&segment->reservation->client->heap_lock);
+		cond_resched();
+		if (segment->blocks)
+			break;
+		if (!smallest || segment->bytes < smallest->bytes)
+			smallest = segment;
+	}
+	if (smallest)
+		segment_reap(smallest, reaped);
 }
 
 /**

@@ -80,6 +80,85 @@ TEST_F(pool, kept_memory_is_given_up)
 	EXPECT_EQ(0, TAKEN(self->pool));
 }
 
+#define set_threshold(pool, bytes)	set_threshold_(_metadata, pool, bytes)
+static void set_threshold_(struct __test_metadata *_metadata, CUmemoryPool pool, cuuint64_t bytes)
+{
+	ASSERT_OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes));
+}
+
+/* Allocates and frees a block. */
+#define pass(pool, bytes)	pass_(_metadata, pool, bytes)
+static void pass_(struct __test_metadata *_metadata, CUmemoryPool pool, size_t bytes)
+{
+	CUdeviceptr block;
+
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, bytes, pool, NULL));
+	ASSERT_OK(cuMemFreeAsync(block, NULL));
+	ASSERT_OK(cuStreamSynchronize(NULL));
+}
+
+/* What a pool keeps makes room for blocks of any size, so that it grows no more than it must. */
+TEST_F(pool, sizes_one_after_the_other)
+{
+	long before = device_bytes(0, "free_bytes");
+	CUdeviceptr block;
+	size_t chunks;
+
+	set_threshold(self->pool, UINT64_MAX);
+	for (chunks = 1; chunks <= 16; chunks++) {
+		pass(self->pool, chunks * CHUNK);
+		ASSERT_EQ(STEP, TAKEN(self->pool))
+			TH_LOG("%zu chunks", chunks);
+	}
+	for (; chunks; chunks--) {
+		pass(self->pool, chunks * CHUNK);
+		ASSERT_GE(chunks > 16 ? 2 * STEP : STEP, TAKEN(self->pool))
+			TH_LOG("%zu chunks", chunks);
+	}
+	/* what is in use stays, and single chunks make room as well */
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, 12 * CHUNK, self->pool, NULL));
+	ASSERT_OK(cuMemsetD8(block, 5, 12 * CHUNK));
+	for (chunks = 1; chunks <= 4; chunks++) {
+		pass(self->pool, chunks * CHUNK);
+		EXPECT_EQ(STEP, TAKEN(self->pool));
+	}
+	EXPECT_EQ(5, *(volatile char *)(block + 12 * CHUNK - 1));
+	EXPECT_OK(cuMemFree(block));
+
+	/* within a step, a pool keeps blocks of several sizes */
+	EXPECT_OK(cuMemPoolTrimTo(self->pool, 0));
+	for (chunks = 2; chunks <= 6; chunks++)
+		pass(self->pool, (2 + chunks % 2) * CHUNK);
+	EXPECT_EQ(before - 5 * (long)CHUNK, device_bytes(0, "free_bytes"));
+}
+
+/* A pool that has reached its largest size takes nothing of other pools. */
+TEST_F(pool, full_beside_another)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+		.maxSize = STEP,
+	};
+	CUdeviceptr block, other;
+	CUmemoryPool pool;
+
+	ASSERT_OK(cuMemPoolCreate(&pool, &props));
+	set_threshold(self->pool, UINT64_MAX);
+	set_threshold(pool, UINT64_MAX);
+	pass(self->pool, CHUNK);
+	/* what it keeps of one size makes room for another */
+	pass(pool, 10 * CHUNK);
+	pass(pool, 12 * CHUNK);
+	ASSERT_OK(cuMemAllocFromPoolAsync(&block, STEP, pool, NULL));
+	EXPECT_CU_REASON(CUDA_ERROR_OUT_OF_MEMORY,
+			 cuMemAllocFromPoolAsync(&other, 1, pool, NULL),
+			 "the heap has # of the # bytes that it may have");
+	EXPECT_EQ(STEP, TAKEN(self->pool));
+	EXPECT_OK(cuMemFreeAsync(block, NULL));
+	EXPECT_OK(cuMemPoolDestroy(pool));
+}
+
 TEST_F(pool, largest_size)
 {
 	CUmemPoolProps props = {
