@@ -308,12 +308,12 @@ static int heap_set(struct mc_call *call, struct mc_heap *heap, u32 setting, u64
 	case MEMCAST_HEAP_TAKEN_HIGH:
 		if (value)
 			break;
-		heap->taken_high = 0;
+		heap->taken_high = heap->taken;
 		return 0;
 	case MEMCAST_HEAP_USED_HIGH:
 		if (value)
 			break;
-		heap->used_high = 0;
+		heap->used_high = heap->used;
 		return 0;
 	default:
 		return mc_fail(call, -EINVAL, "unknown setting %u", setting);

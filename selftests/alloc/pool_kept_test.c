@@ -30,12 +30,15 @@ TEST_F(pool, threshold_and_trim)
 	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
 	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
 	EXPECT_EQ(0, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
+	EXPECT_EQ(STEP, pool_value(self->pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
 	EXPECT_REASON(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero),
 		      "attribute # cannot be set");
 
 	/* a new block comes from a chunk that the pool has kept */
 	ASSERT_OK(cuMemAllocFromPoolAsync(&block[0], 5, self->pool, self->stream));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
+	EXPECT_OK(cuMemPoolSetAttribute(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
+	EXPECT_EQ(5, pool_value(self->pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH));
 	/* a trim rounds up to a whole step what the pool is to keep */
 	EXPECT_OK(cuMemPoolTrimTo(self->pool, 2 * CHUNK));
 	EXPECT_EQ(before - 3 * (long)CHUNK, device_bytes(0, "free_bytes"));
