@@ -61,6 +61,9 @@ CUresult context_free(CUdeviceptr address, uint32_t kind);
 void externals_take(CUcontext context);
 void externals_end(void);
 
+/* ipc.c: a context ends */
+void ipc_forget(CUcontext context);
+
 /* Counters by which a copy or fill tells whether contexts can be in each other's way */
 extern atomic_uint contexts_with_memory, with_memory[], devices_shared;
 CUresult fill_from_context(CUcontext context, uint64_t to);

@@ -109,6 +109,7 @@ static void heaps_take(struct slot *slot, uint32_t *heaps)
 	if (heaps[HEAP_OF_DEVICE])
 		count_memory(slot, -1);
 	externals_take(context_value(slot));
+	ipc_forget(context_value(slot));
 }
 
 static void heaps_end(const uint32_t *heaps)

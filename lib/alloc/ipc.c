@@ -29,20 +29,14 @@ struct opened {
 	struct opened *next, **link;	/* list of all */
 	struct handle handle;
 	CUcontext context;
-	unsigned int ends;		/* how often the context had ended before */
 	CUdeviceptr address;
 	unsigned int times;
 };
 
-/*
- * All that is open, and trees of it by address and by handle and context. An entry of a context
- * that has ended stays until an address of it is opened again, or until there are twice as many
- * entries as after the last look at all of them.
- */
-static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects the next five */
+/* All that is open, and trees of it by address and by handle and context */
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;	/* protects the next three */
 static struct opened *all_opened;
 static void *by_address, *by_handle;
-static unsigned int entries, look_at = 64;
 
 static int compare_addresses(const void *one, const void *other)
 {
@@ -57,8 +51,6 @@ static int compare_handles(const void *one, const void *other)
 
 	if (a->context != b->context)
 		return (uintptr_t)a->context < (uintptr_t)b->context ? -1 : 1;
-	if (a->ends != b->ends)
-		return a->ends < b->ends ? -1 : 1;
 	return memcmp(&a->handle, &b->handle, sizeof(a->handle));
 }
 
@@ -70,7 +62,7 @@ static struct opened *ipc_find(const struct opened *wanted, void *const *tree,
 	return found ? *found : NULL;
 }
 
-/* With opened_lock held, as the next two */
+/* With opened_lock held, as remember() */
 static void forget(struct opened *opened)
 {
 	tdelete(opened, &by_address, compare_addresses);
@@ -78,31 +70,21 @@ static void forget(struct opened *opened)
 	*opened->link = opened->next;
 	if (opened->next)
 		opened->next->link = opened->link;
-	entries--;
+	free(opened);
 }
 
-/* A context that ends unmaps what it has opened; another block may be at the address by now. */
-static bool has_ended(const struct opened *opened)
-{
-	struct slot *slot;
-
-	return context_find(opened->context, &slot) != CUDA_SUCCESS || slot->ends != opened->ends;
-}
-
-static void forget_ended(void)
+/* A context ends, and with it what it has opened. slots_lock is held. */
+void ipc_forget(CUcontext context)
 {
 	struct opened *opened, *next;
 
-	if (entries < look_at)
-		return;
+	pthread_mutex_lock(&opened_lock);
 	for (opened = all_opened; opened; opened = next) {
 		next = opened->next;
-		if (!has_ended(opened))
-			continue;
-		forget(opened);
-		free(opened);
+		if (opened->context == context)
+			forget(opened);
 	}
-	look_at = 2 * entries + 64;
+	pthread_mutex_unlock(&opened_lock);
 }
 
 /* Return: is there memory for the trees? If not, the entry is in none of them. */
@@ -110,10 +92,9 @@ static bool remember(struct opened *opened)
 {
 	struct opened *stale = ipc_find(opened, &by_address, compare_addresses);
 
-	if (stale) {
+	/* the program has unmapped what was at the address */
+	if (stale)
 		forget(stale);
-		free(stale);
-	}
 	if (!tsearch(opened, &by_address, compare_addresses))
 		return false;
 	if (!tsearch(opened, &by_handle, compare_handles)) {
@@ -125,7 +106,6 @@ static bool remember(struct opened *opened)
 	if (opened->next)
 		opened->next->link = &opened->next;
 	all_opened = opened;
-	entries++;
 	return true;
 }
 
@@ -187,13 +167,11 @@ static CUresult ipc_map(CUdeviceptr *address, const struct handle *handle)
 static CUresult open_handle_locked(CUdeviceptr *address, const struct handle *handle,
 				   const struct slot *slot)
 {
-	struct opened wanted = { .handle = *handle, .context = context_value(slot),
-				 .ends = slot->ends };
+	struct opened wanted = { .handle = *handle, .context = context_value(slot) };
 	struct opened *opened = ipc_find(&wanted, &by_handle, compare_handles);
 	CUresult result;
 
 	if (!opened) {
-		forget_ended();
 		opened = malloc(sizeof(*opened));
 		if (!opened)
 			return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a handle");
@@ -258,7 +236,7 @@ static CUresult close_locked(CUdeviceptr address, CUcontext *wait)
 	CUresult result;
 
 	*wait = NULL;
-	if (!opened || has_ended(opened))
+	if (!opened)
 		return fail(CUDA_ERROR_INVALID_VALUE, "no handle is open at %#llx", address);
 	if (opened->times > 1) {
 		opened->times--;
@@ -269,10 +247,8 @@ static CUresult close_locked(CUdeviceptr address, CUcontext *wait)
 		return CUDA_SUCCESS;
 	}
 	result = heap_free(address, 0);
-	if (result == CUDA_SUCCESS) {
+	if (result == CUDA_SUCCESS)
 		forget(opened);
-		free(opened);
-	}
 	return result;
 }
 

@@ -285,6 +285,32 @@ TEST_F(ipc, contexts)
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)first);
 }
 
+/* What a context has open stays so after a fault of its device, until the context ends. */
+TEST_F(ipc, a_failed_context)
+{
+	CUdeviceptr opened, block, other;
+	CUcontext context, second;
+	int link;
+	pid_t pid = exporter(_metadata, &self->handle, CHUNK, &link);
+
+	cuda_start(0);
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 1));
+	ASSERT_OK(cuIpcOpenMemHandle(&opened, self->handle, LAZY));
+	ASSERT_OK(cuIpcOpenMemHandle(&opened, self->handle, LAZY));
+	ASSERT_OK(cuMemAlloc(&block, CHUNK));
+	ASSERT_OK(cuCtxCreate(&second, NULL, 0, 1));
+	ASSERT_OK(cuMemAlloc(&other, CHUNK));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemcpyDtoD(other, block, CHUNK));
+	cuda_start(0);
+	EXPECT_OK(cuIpcCloseMemHandle(opened));
+	EXPECT_EQ(0x1234, *(volatile uint32_t *)opened);
+	ASSERT_OK(cuCtxDestroy(context));
+	EXPECT_REASON(cuIpcCloseMemHandle(opened), "no handle is open at #");
+	EXPECT_NE(0, try_load((void *)opened, NULL));
+	send_number(link, 2);
+	EXPECT_EQ(0, reap_child(pid));
+}
+
 /* What a primary context had open ends with it, also if the context is revived. */
 TEST_F(ipc, a_revived_context)
 {
