@@ -21,7 +21,8 @@
 #define BLOCK_MODULE		0x20	/* a variable of a module, freed with the module */
 #define BLOCK_IPC		0x40	/* mapped by cuIpcOpenMemHandle() */
 #define BLOCK_SYNC		0x80	/* the program or the library set SYNC_MEMOPS */
-#define BLOCK_CONTEXT_SHIFT	8
+#define BLOCK_EXTERNAL		0x100	/* mapped by cuExternalMemoryGetMappedBuffer() */
+#define BLOCK_CONTEXT_SHIFT	9
 #define BLOCK_CONTEXT_MASK	(~0U << BLOCK_CONTEXT_SHIFT)
 
 /* Is it a registered range? Such a range has a mapping, but no heap and no object. */

@@ -222,6 +222,7 @@ DEFINE_WHOLE_CALL(cuExternalMemoryGetMappedBuffer,
 	arg.offset = desc->offset;
 	arg.bytes = desc->size;
 	result = context_heap(HEAP_OF_DEVICE, &arg.heap, &arg.flags);
+	arg.flags |= BLOCK_EXTERNAL;
 	if (result == CUDA_SUCCESS)
 		result = device_ioctl(MEMCAST_BLOCK_MAP, &arg);
 	if (result == CUDA_SUCCESS)

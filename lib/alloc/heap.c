@@ -126,6 +126,8 @@ static const char *origin_of(const struct memcast_address_info *info)
 		return "cuModuleGetGlobal()";
 	if (info->out_block_flags & BLOCK_IPC)
 		return "cuIpcOpenMemHandle()";
+	if (info->out_block_flags & BLOCK_EXTERNAL)
+		return "cuExternalMemoryGetMappedBuffer()";
 	return slot_of_block(info) ? "cuMemAlloc()" : "cuMemAllocAsync()";
 }
 

@@ -209,7 +209,7 @@ static CUresult mapped_value(uint64_t *value, CUpointer_attribute attribute,
 		*value = is_plain(info) || info->out_flags & MEMCAST_MEMORY_RDMA;
 		break;
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		*value = is_plain(info) && !(info->out_block_flags & BLOCK_IPC);
+		*value = is_plain(info) && !(info->out_block_flags & (BLOCK_IPC | BLOCK_EXTERNAL));
 		break;
 	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 		*value = is_plain(info);

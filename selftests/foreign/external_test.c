@@ -20,7 +20,8 @@ TEST_F(own, handle)
 	uint8_t *plain = (void *)mapped(handle, SIZE, 1);
 	CUexternalMemory external;
 	CUdeviceptr at, part;
-	int ordinal = -1, fd = exported(handle);
+	int ordinal = -1, capable = -1, fd = exported(handle);
+	CUipcMemHandle ipc;
 
 	ASSERT_OK(import_as(&external, DMABUF, fd, SIZE));
 	ASSERT_EQ(0, close(fd));
@@ -36,6 +37,10 @@ TEST_F(own, handle)
 	EXPECT_EQ(1, plain[2 * CHUNK + 1]);
 	EXPECT_OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
 	EXPECT_EQ(1, ordinal);
+	EXPECT_OK(cuPointerGetAttribute(&capable,
+					CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, at));
+	EXPECT_EQ(0, capable);
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&ipc, at));
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindAddr_v2(group, 0, 0, at, CHUNK, 0));
 	EXPECT_OK(cuMulticastBindAddr(group, 0, at, CHUNK, 0));
 	ASSERT_OK(cuMemUnmap(ADDRESS(plain), SIZE));
