@@ -58,6 +58,9 @@ TEST_F(pool, export_arguments)
 		  cuMemPoolImportFromShareableHandle(&other, (void *)-1, SHAREABLE, 0));
 	EXPECT_CU(CUDA_ERROR_UNKNOWN,
 		  cuMemPoolImportFromShareableHandle(&other, (void *)0, SHAREABLE, 0));
+	EXPECT_CU_REASON(CUDA_ERROR_UNKNOWN,
+			 cuMemPoolImportFromShareableHandle(&other, (void *)(1L << 32), SHAREABLE, 0),
+			 "# is not an fd: pass it itself, not its address");
 	EXPECT_CU(CUDA_ERROR_UNKNOWN,
 		  cuMemPoolImportFromShareableHandle(&other, (void *)(long)memory_fd,
 						     SHAREABLE, 0));

@@ -72,6 +72,10 @@ DEFINE_CALL(cuMemPoolImportFromShareableHandle, (CUmemoryPool *pool, void *handl
 	result = check_type(type, flags, &arg.handle_type);
 	if (result != CUDA_SUCCESS)
 		return result;
+	/* the pointer parameter is the fd itself */
+	if ((intptr_t)handle != arg.fd)
+		return fail(CUDA_ERROR_UNKNOWN, "%p is not an fd: pass it itself, not its address",
+			    handle);
 	result = device_ioctl(MEMCAST_HEAP_IMPORT, &arg);
 	if (result == CUDA_SUCCESS)
 		*pool = (CUmemoryPool)(uintptr_t)arg.out_heap;
