@@ -7,12 +7,12 @@
 
 function indent(text) { match(text, /^ */); return RLENGTH }
 
-# An option, or a command: indented a little, with its description after a gap
+# An option, or a command: indented a little, with its description after a gap or in the next line
 function is_item(i)
 {
 	if (line[i] == "" || indent(line[i]) < 2 || indent(line[i]) > 6 || examples)
 		return 0
-	return line[i] ~ /^ *-/ || line[i] ~ /[^ ]  +[^ ]/
+	return line[i] ~ /^ *-/ || line[i] ~ /[^ ]  +[^ ]/ || indent(line[i + 1]) > 6
 }
 
 function head(text)

@@ -12,7 +12,7 @@ trap 'rm -rf "$temp"' EXIT
 # words FILE: prints a page as plain words, without roff's markup
 words() { sed 's/\\f[BIR]//g; s/\\-/-/g; s/\\(dq/"/g; s/\\e/\\/g; s/\\&//g' "$1"; }
 
-# A page has each option of --help, and each line that explains an option.
+# A page has each option of --help, and each line that explains an option, below the option.
 options() {
 	local page command word
 	for page in build/man/memcast-*.1; do
@@ -27,6 +27,7 @@ options() {
 			"$("$command" --help | wc -w)" ] ||
 			{ echo "$page has fewer words than $command --help"; return 1; }
 	done
+	! grep -nE '^ {12}' build/man/memcast-*.1
 }
 
 # Each tool has a page. No page has ???, which a program outside of a UTF-8 locale prints for "…".
