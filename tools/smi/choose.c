@@ -7,11 +7,6 @@
 
 #include "smi.h"
 
-static struct json_object *part(struct json_object *object, const char *name)
-{
-	return json_object_object_get(object, name);
-}
-
 /* Is @word the device's number, its UUID with or without "GPU-", or its address on the bus? */
 static bool is_called(struct json_object *device, const char *word)
 {

@@ -54,11 +54,6 @@ static bool has(struct json_object *object, const char *name)
 	return json_object_object_get_ex(object, name, NULL);
 }
 
-static int64_t get(struct json_object *object, const char *name)
-{
-	return json_object_get_int64(json_object_object_get(object, name));
-}
-
 static void count(struct json_object *object, const char *name, int64_t bytes)
 {
 	int64_t before = has(object, name) ? get(object, name) : 0;

@@ -12,16 +12,6 @@
 #define LINES	8	/* at most, of an eager pool: a character shows one chunk or several */
 #define CHUNK	((int64_t)MEMCAST_GRANULARITY)
 
-static struct json_object *part(struct json_object *object, const char *name)
-{
-	return json_object_object_get(object, name);
-}
-
-static int64_t get(struct json_object *object, const char *name)
-{
-	return json_object_get_int64(part(object, name));
-}
-
 /* Each process has a letter; the 53rd has the first one again. Several holders have '+'. */
 static char letter_of(struct json_object *processes, struct json_object *pids)
 {

@@ -12,11 +12,6 @@
 
 #define MIB(bytes)	((bytes) >> 20)
 
-static int64_t get(struct json_object *object, const char *name)
-{
-	return json_object_get_int64(json_object_object_get(object, name));
-}
-
 static void __attribute__((noreturn)) no_memory(void)
 {
 	fputs("memcast-smi: no memory for a table\n", stderr);

@@ -19,16 +19,6 @@ struct query_field {
 	int64_t (*number)(struct json_object *all, struct json_object *device);
 };
 
-static struct json_object *part(struct json_object *object, const char *name)
-{
-	return json_object_object_get(object, name);
-}
-
-static int64_t get(struct json_object *object, const char *name)
-{
-	return json_object_get_int64(part(object, name));
-}
-
 static int64_t count_all(struct json_object *all, struct json_object *device)
 {
 	(void)device;

@@ -33,6 +33,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+static inline struct json_object *part(struct json_object *object, const char *name)
+{
+	return json_object_object_get(object, name);
+}
+
+static inline int64_t get(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(part(object, name));
+}
+
 /* All of it. Return: NULL if there are no devices, after a message to stderr */
 struct json_object *smi_collect(void);
 /* device.c: the same for the devices alone */

@@ -11,11 +11,6 @@
 #define number(value)			json_object_new_int64(value)
 #define string(value)			json_object_new_string(value)
 
-static int64_t get(struct json_object *object, const char *name)
-{
-	return json_object_get_int64(json_object_object_get(object, name));
-}
-
 /* Return: the number behind a word of the line; 0 without the word, as with an older module */
 static int64_t after(const char *line, const char *word)
 {

@@ -8,16 +8,6 @@
 
 #include "smi/smi.h"
 
-static inline struct json_object *part(struct json_object *object, const char *name)
-{
-	return json_object_object_get(object, name);
-}
-
-static inline int64_t get(struct json_object *object, const char *name)
-{
-	return json_object_get_int64(part(object, name));
-}
-
 static inline struct json_object *item(struct json_object *array, size_t index)
 {
 	return json_object_array_get_idx(array, index);
