@@ -140,6 +140,8 @@ static CUresult change(struct graph *graph, CUgraphNode from_handle, CUgraphNode
 		return result == CUDA_SUCCESS ? edge_add(from, to, port) : result;
 	}
 	edge_remove(from, to);
+	if (graph->capture)
+		capture_drop_node(graph->capture, from);
 	return CUDA_SUCCESS;
 }
 

@@ -29,7 +29,7 @@
  * capture/ has captures, which turn calls for streams into nodes:
  *
  *   capture.c, captured.c	captures; work and events of captured streams
- *   stream_calls.c		the calls of capture
+ *   stream_calls.c, end.c	the calls of capture
  *
  * graphs_lock protects graphs, nodes, edges and captures. It is not held while memory is
  * allocated on a device, an address is checked, a file is written or a function of the
@@ -90,6 +90,7 @@ struct node {
 	struct graph **bodies;		/* theirs, params.conditional.size of them */
 	CUgraphNode original;		/* the node that it is a copy of, or NULL */
 	unsigned int seen, joined;	/* marks of node_insert(), cuStreamEndCapture() */
+	uint64_t dropped;		/* the last capture that need not join it, or 0 */
 	uint32_t first, last;		/* numbers of its steps, set by plan_number() */
 };
 
@@ -217,6 +218,7 @@ void conditions_reset(const struct conditions *conditions);
 /* capture/capture.c */
 void capture_fail(struct capture *capture);
 void capture_lose(struct capture *capture);
+void capture_drop_node(const struct capture *capture, struct node *node);
 
 /* object.c */
 CUresult uses_copy(struct uses *to, const struct uses *from);

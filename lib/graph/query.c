@@ -28,7 +28,7 @@ static void output_add(struct output *output, const struct node *node,
 		output->nodes[output->used] = node->handle;
 	if (output->others)
 		output->others[output->used] = other->handle;
-	if (output->nodes && output->edges)
+	if (output->edges)
 		output->edges[output->used] = edge_data(port);
 	output->lossy |= output->nodes && !output->edges && port;
 	output->used++;
@@ -83,7 +83,7 @@ static CUresult get_edges(CUgraph handle, CUgraphNode *from, CUgraphNode *to,
 	struct graph *graph;
 	CUresult result;
 
-	if (!count || !from != !to)
+	if (!count || !from != !to || (edges && !from))
 		return fail(CUDA_ERROR_INVALID_VALUE, "one of the outputs is NULL");
 	output = output_start(from, to, edges, count);
 	graphs_lock();
@@ -118,7 +118,7 @@ static CUresult get_links(CUgraphNode handle, CUgraphNode *nodes, CUgraphEdgeDat
 	struct node *node;
 	CUresult result;
 
-	if (!count)
+	if (!count || (edges && !nodes))
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	output = output_start(nodes, NULL, edges, count);
 	graphs_lock();

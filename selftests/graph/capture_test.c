@@ -277,6 +277,8 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_EQ(1, count);
 	EXPECT_EQ(2, nodes_of(graph));
 	EXPECT_EQ(0, edges[0].type);
+	EXPECT_REASON(cuStreamGetCaptureInfo(self->free, &state, &id, NULL, NULL, &edges, &count),
+		      "NULL output");
 	EXPECT_REASON(cuGraphDestroy(graph), "a stream is captured to the graph: end that first");
 	ASSERT_OK(cuGraphAddEmptyNode(&mine, graph, NULL, 0));
 	EXPECT_REASON(cuStreamUpdateCaptureDependencies(self->free, &outside, NULL, 1, 0),
@@ -317,6 +319,51 @@ TEST_F(stream, dependencies_by_hand)
 	EXPECT_OK(cuGraphInstantiate(&instance, other, 0));
 	EXPECT_OK(cuGraphExecDestroy(instance));
 	EXPECT_OK(cuGraphDestroy(other));
+}
+
+/* What the program itself takes out of a capture needs no stream that waits for it. */
+TEST_F(stream, nodes_that_are_dropped)
+{
+	CUevent fork = event_new(), join = event_new();
+	enum { BY_CALL, BY_EDGE, AND_MORE_WORK, WAYS };
+	CUstreamCaptureStatus state;
+	const CUgraphNode *nodes;
+	CUgraphNode before[2], last;
+	CUgraph graph;
+	size_t count;
+
+	for (int way = 0; way < WAYS; way++) {
+		ASSERT_OK(cuStreamBeginCapture(self->first, GLOBAL));
+		SET(0, 1, self->first);
+		ASSERT_OK(cuEventRecord(fork, self->first));
+		ASSERT_OK(cuStreamWaitEvent(self->free, fork, 0));
+		SET(8, 1, self->free);
+		ASSERT_OK(cuEventRecord(join, self->free));
+		ASSERT_OK(cuStreamWaitEvent(self->first, join, 0));
+		ASSERT_OK(cuStreamGetCaptureInfo(self->first, &state, NULL, &graph, &nodes, NULL,
+						 &count));
+		ASSERT_EQ(2, count);
+		memcpy(before, nodes, sizeof(before));
+		if (way == BY_EDGE) {
+			SET(16, 1, self->first);
+			ASSERT_OK(cuStreamGetCaptureInfo(self->first, &state, NULL, NULL, &nodes,
+							 NULL, &count));
+			last = *nodes;
+			ASSERT_OK(cuGraphRemoveDependencies(graph, &before[1], &last, NULL, 1));
+		} else {
+			ASSERT_OK(cuStreamUpdateCaptureDependencies(
+				self->first, before, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+		}
+		if (way == AND_MORE_WORK) {
+			SET(24, 1, self->free);
+			EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+				  cuStreamEndCapture(self->first, &graph));
+		} else {
+			EXPECT_OK(cuStreamEndCapture(self->first, &graph));
+			EXPECT_EQ(2 + (way == BY_EDGE), nodes_of(graph));
+			EXPECT_OK(cuGraphDestroy(graph));
+		}
+	}
 }
 
 /* The array that a query gives is good for a change, which may need a larger one. */

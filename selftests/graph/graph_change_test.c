@@ -569,6 +569,12 @@ TEST_F(stream, bad_nodes)
 	EXPECT_REASON(cuGraphAddDependencies(graph, twice, &foreign, NULL, 1), "a node is of");
 	EXPECT_REASON(cuGraphRemoveDependencies(graph, twice, &foreign, NULL, 1), "a node is of");
 	EXPECT_REASON(cuGraphAddDependencies(graph, NULL, NULL, NULL, 1), "NULL pointer");
+	EXPECT_REASON(cuGraphGetEdges(graph, NULL, NULL, &edge, &(size_t) { 1 }),
+		      "one of the outputs is NULL");
+	EXPECT_REASON(cuGraphNodeGetDependencies(twice[0], NULL, &edge, &(size_t) { 1 }),
+		      "NULL output");
+	EXPECT_REASON(cuGraphNodeGetDependentNodes(twice[0], NULL, &edge, &(size_t) { 1 }),
+		      "NULL output");
 	EXPECT_OK(cuGraphAddDependencies(graph, NULL, NULL, NULL, 0));
 	EXPECT_EQ(1, nodes_of(graph));
 	EXPECT_EQ(0, edges_of(graph));

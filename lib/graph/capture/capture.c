@@ -39,6 +39,12 @@ void capture_lose(struct capture *capture)
 	capture->graph = NULL;
 }
 
+/* The program takes a node from the capture's streams: none has to wait for it at the end. */
+void capture_drop_node(const struct capture *capture, struct node *node)
+{
+	node->dropped = capture->id;
+}
+
 struct capture *capture_find(uint64_t id)
 {
 	struct capture *capture = first;

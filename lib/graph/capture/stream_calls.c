@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The calls that begin, query, change and end a capture. */
+/* The calls that begin, query and change a capture. */
 #include <stdlib.h>
 
 #include "captured.h"
@@ -126,106 +126,6 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgra
 			  stream, graph, nodes, edges, count, mode);
 }
 
-/* Marks all nodes on which marked nodes depend. @order: room for all nodes of the graph */
-static void mark_ancestors(struct node **order, size_t count, unsigned int mark)
-{
-	for (size_t at = 0; at < count; at++)
-		for (size_t i = 0; i < order[at]->from.count; i++) {
-			struct node *node = order[at]->from.at[i].node;
-
-			if (node->joined != mark) {
-				node->joined = mark;
-				order[count++] = node;
-			}
-		}
-}
-
-/* Checks that all captured work of other streams comes before the origin's last nodes. */
-static CUresult check_joined(struct capture *capture)
-{
-	static unsigned int mark;
-	struct node **order = malloc((capture->graph->nodes + 1) * sizeof(*order));
-	struct branch *branch;
-	size_t count = 0;
-	bool joined = true;
-
-	if (!order)
-		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no memory for a capture");
-	mark++;
-	branch_living(capture->origin);
-	for (size_t i = 0; i < capture->origin->count; i++) {
-		order[count] = node_find(capture->origin->nodes[i]);
-		order[count++]->joined = mark;
-	}
-	mark_ancestors(order, count, mark);
-	free(order);
-	for (branch = capture->branches; branch; branch = branch->next) {
-		branch_living(branch);
-		for (size_t i = 0; i < branch->count; i++)
-			joined &= node_find(branch->nodes[i])->joined == mark;
-	}
-	return joined ? CUDA_SUCCESS :
-		fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-		     "another stream has work that the first one did not wait for");
-}
-
-/* Checks whether the capture may end in this stream; if not, it goes on. */
-static CUresult check_end(const struct stream *stream)
-{
-	struct branch *branch = stream->branch;
-
-	if (!branch)
-		return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
-	if (branch == branch->capture->origin)
-		return CUDA_SUCCESS;
-	capture_fail(branch->capture);
-	return fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "the capture began in another stream");
-}
-
-static CUresult how_it_ends(struct capture *capture)
-{
-	if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !capture_is_own(capture))
-		return fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
-			    "another thread began the capture");
-	if (capture->failed)
-		return fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has failed before");
-	return check_joined(capture);
-}
-
-static CUresult capture_end(CUstream stream_handle, CUgraph *handle)
-{
-	struct graph *graph = NULL;
-	struct capture *capture;
-	struct stream *stream;
-	CUresult result = stream_get(stream_handle, &stream);
-
-	if (result != CUDA_SUCCESS)
-		return result;
-	graphs_lock();
-	result = check_end(stream);
-	if (result == CUDA_SUCCESS) {
-		capture = stream->branch->capture;
-		result = how_it_ends(capture);
-		if (handle)
-			*handle = result == CUDA_SUCCESS ? capture->graph->handle : NULL;
-		if (capture->owns_graph && (result != CUDA_SUCCESS || !handle))
-			graph = capture->graph;
-		capture_drop(capture);
-		if (graph)
-			graph_withdraw(graph);
-	}
-	graphs_unlock();
-	if (graph)
-		graph_free(graph);
-	stream_put(stream);
-	return result;
-}
-
-CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
-	return WHOLE_CALL(capture_end(stream, graph), stream, graph);
-}
-
 /*
  * The outputs that a call asks of a stream's capture, each NULL if unasked. Asking for the
  * legacy stream makes no capture fail, so that stream is looked up in another way.
@@ -239,6 +139,12 @@ struct question {
 	size_t *count;
 };
 
+static CUresult check_question(const struct question *question)
+{
+	return !question->status || (question->edges && !question->nodes) ?
+		fail(CUDA_ERROR_INVALID_VALUE, "NULL output") : CUDA_SUCCESS;
+}
+
 static CUresult ask_legacy(const struct question *question)
 {
 	struct stream_set *set;
@@ -251,8 +157,9 @@ static CUresult ask_legacy(const struct question *question)
 	found = capture_has_blocking(set->context, false);
 	graphs_unlock();
 	set_put(set);
-	if (!question->status)
-		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
+	result = check_question(question);
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (found)
 		return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
 			    "a stream that the legacy stream would wait for is being captured");
@@ -300,12 +207,11 @@ static CUresult ask(CUstream handle, const struct question *question)
 	result = stream_get(handle, &stream);
 	if (result != CUDA_SUCCESS)
 		return result;
+	result = check_question(question);
 	graphs_lock();
-	if (!question->status)
-		result = fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
-	else if (stream->branch)
+	if (result == CUDA_SUCCESS && stream->branch)
 		result = answer(question, stream->branch);
-	else
+	else if (result == CUDA_SUCCESS)
 		*question->status = CU_STREAM_CAPTURE_STATUS_NONE;
 	graphs_unlock();
 	stream_put(stream);
@@ -341,6 +247,20 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
 			  stream, status);
 }
 
+/* Notes which of a branch's nodes are none of its new ones. */
+static void drop_nodes(const struct branch *branch, const struct branch *changed)
+{
+	for (size_t i = 0; i < branch->count; i++) {
+		struct node *node = node_find(branch->nodes[i]);
+		size_t k = 0;
+
+		while (k < changed->count && changed->nodes[k] != branch->nodes[i])
+			k++;
+		if (node && k == changed->count)
+			capture_drop_node(branch->capture, node);
+	}
+}
+
 /* Changes a branch's dependencies, with graphs_lock held. */
 static CUresult capture_change(struct branch *branch, const CUgraphNode *nodes,
 			       const CUgraphEdgeData *edges, size_t count, unsigned int flags)
@@ -365,6 +285,7 @@ static CUresult capture_change(struct branch *branch, const CUgraphNode *nodes,
 		free(changed.edges);
 		return result;
 	}
+	drop_nodes(branch, &changed);
 	free(branch->nodes);
 	free(branch->edges);
 	branch->nodes = changed.nodes;
