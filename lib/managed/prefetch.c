@@ -43,12 +43,10 @@ static CUresult prefetch_check_stream(CUstream handle)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = stream->set->error;
-	if (result != CUDA_SUCCESS)
-		fail(result, "work in a stream has failed");
-	else if (stream_captured(stream))
+	result = stream_working(stream);
+	if (result == CUDA_SUCCESS && stream_captured(stream))
 		result = capture_refuse(stream);
-	else if (stream->is_legacy)
+	else if (result == CUDA_SUCCESS && stream->is_legacy)
 		result = capture_legacy(stream->set);
 	stream_put(stream);
 	return result;

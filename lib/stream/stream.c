@@ -58,9 +58,9 @@ static CUresult stream_destroy(CUstream handle)
 			    "not a stream that was created, or destroyed");
 	/* the stream is destroyed even if its work has failed */
 	stream_end(stream);
-	result = stream->set->error;
+	result = stream_working(stream);
 	stream_put(stream);
-	return result == CUDA_SUCCESS ? result : fail(result, "work of the device has failed");
+	return result;
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream)

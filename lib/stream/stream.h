@@ -101,6 +101,14 @@ struct stream {
 	bool busy;			/* changes with sets_lock held as well */
 };
 
+/* Return: the failure of work of the stream's device, which the calls for the stream return then */
+static inline CUresult stream_working(const struct stream *stream)
+{
+	CUresult error = stream->set->error;
+
+	return error == CUDA_SUCCESS ? error : fail(error, "work in a stream has failed");
+}
+
 #define QUEUE_MOST	16384	/* pieces of work that a stream may have; cuda.h says so */
 
 #define STEPS_MOST	256	/* in which one may get on: cuStreamBatchMemOp() has most */

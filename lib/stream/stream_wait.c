@@ -170,12 +170,12 @@ CUresult streams_wait(CUcontext context)
 CUresult stream_idle(struct stream *stream, unsigned int what, bool *idle)
 {
 	struct points points;
-	CUresult result = stream->set->error;
+	CUresult result = stream_working(stream);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (stream_captured(stream))
 		return capture_refuse(stream);
-	if (result != CUDA_SUCCESS)
-		return fail(result, "work in a stream has failed");
 	result = points_collect(&points, stream->set, stream, what);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -211,12 +211,12 @@ static bool none_before(struct stream *stream)
  */
 CUresult stream_take(struct stream *stream, bool *taken)
 {
-	CUresult result = stream->set->error;
+	CUresult result = stream_working(stream);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (stream_captured(stream))
 		return capture_refuse(stream);
-	if (result != CUDA_SUCCESS)
-		return fail(result, "work in a stream has failed");
 	for (;;) {
 		set_lock();
 		*taken = none_before(stream);

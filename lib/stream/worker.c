@@ -174,24 +174,21 @@ static void queue(struct stream *stream, struct work *work)
 CUresult stream_submit(struct stream *stream, struct work *work)
 {
 	struct wait_work *wait;
-	CUresult result = stream->set->error;
+	CUresult result = stream_working(stream);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (stream_captured(stream))
 		return capture_refuse(stream);
-	if (result != CUDA_SUCCESS)
-		return fail(result, "work that was queued before has failed");
 	result = wait_before(stream, &wait);
 	if (result != CUDA_SUCCESS)
 		return result;
 
 	stream_lock_busy(stream);
-	result = stream->set->error;
-	if (result != CUDA_SUCCESS)
-		result = fail(result, "work that was queued before has failed");
-	else if (stream->ended)
-		result = fail(CUDA_ERROR_INVALID_HANDLE, "the stream was destroyed");
-	else
-		result = worker_start(stream);
+	result = stream_working(stream);
+	if (result == CUDA_SUCCESS)
+		result = !stream->ended ? worker_start(stream) :
+			fail(CUDA_ERROR_INVALID_HANDLE, "the stream was destroyed");
 	if (result == CUDA_SUCCESS) {
 		if (wait)
 			queue(stream, &wait->work);

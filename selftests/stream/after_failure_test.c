@@ -110,6 +110,39 @@ TEST_F(stream, other_devices_go_on)
 	EXPECT_OK(cuCtxDestroy(other));
 }
 
+/* Calls that queue nothing fail, too. A capture under way ends with its stream or context. */
+TEST_F(stream, captures_and_uploads_fail)
+{
+	CUcontext failed, other;
+	CUgraphExec instance;
+	CUevent done, event;
+	CUgraph graph;
+
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphInstantiate(&instance, graph, 0));
+	ASSERT_OK(cuEventCreate(&event, 0));
+	ASSERT_OK(cuCtxGetCurrent(&failed));
+	ASSERT_OK(cuCtxCreate(&other, NULL, 0, 1));
+	ASSERT_OK(cuEventCreate(&done, 0));
+	ASSERT_OK(cuEventRecord(done, NULL));
+	ASSERT_OK(cuCtxSynchronize());
+	ASSERT_OK(cuCtxSetCurrent(failed));
+	ASSERT_OK(cuStreamBeginCapture(self->free, CU_STREAM_CAPTURE_MODE_RELAXED));
+	fail_in(self->first);
+#define EXPECT_FAULT(call)	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, call)
+	EXPECT_FAULT(cuStreamWaitEvent(self->second, done, 0));
+	EXPECT_FAULT(cuGraphUpload(instance, self->second));
+	EXPECT_FAULT(cuStreamBeginCapture(self->second, CU_STREAM_CAPTURE_MODE_RELAXED));
+	EXPECT_FAULT(cuStreamUpdateCaptureDependencies(self->free, NULL, NULL, 0, 0));
+	EXPECT_FAULT(cuMemsetD32Async(AT(0), 1, 1, self->free));
+	EXPECT_FAULT(cuLaunchHostFunc(self->free, add_one, &(int) { 0 }));
+	EXPECT_FAULT(cuEventRecord(event, self->free));
+	EXPECT_FAULT(cuStreamWaitEvent(self->free, done, 0));
+	EXPECT_FAULT(cuStreamEndCapture(self->free, &graph));
+	EXPECT_FAULT(cuStreamDestroy(self->free));
+	EXPECT_OK(cuCtxDestroy(other));
+}
+
 /* ---- not after a failure, but in the same order: memory that is freed ---- */
 
 /* A block that is freed in a stream stays until the legacy stream's work before has used it. */

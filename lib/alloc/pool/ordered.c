@@ -149,11 +149,9 @@ static CUresult ordered_allocate(CUdeviceptr *address, size_t bytes, const CUmem
 		stream_put(stream);
 		return result;
 	}
-	result = stream->set->error;
+	result = stream_working(stream);
 	if (result == CUDA_SUCCESS)
 		result = capture_unsafe();
-	else
-		fail(result, "work in a stream has failed");
 	/* a program that ignores the result finds NULL, and so does one that allocates 0 bytes */
 	if (result == CUDA_SUCCESS)
 		*address = 0;

@@ -74,9 +74,10 @@ static CUresult add_node(struct stream *stream, CUgraphNodeParams *params)
 {
 	struct branch *branch;
 	struct node *node;
-	CUresult result = params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? memory_check(params) :
-									 CUDA_SUCCESS;
+	CUresult result = stream_working(stream);
 
+	if (result == CUDA_SUCCESS && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+		result = memory_check(params);
 	if (result == CUDA_SUCCESS)
 		result = node_new(&node, params);
 	if (result != CUDA_SUCCESS)
@@ -93,13 +94,13 @@ static CUresult add_node(struct stream *stream, CUgraphNodeParams *params)
 	return result;
 }
 
-/* For work that is checked before it is captured: has the capture failed already? */
+/* For work that is checked before it is captured: has the capture failed already, or the device? */
 static CUresult check_failed(struct stream *stream)
 {
-	CUresult result = CUDA_SUCCESS;
+	CUresult result = stream_working(stream);
 
 	graphs_lock();
-	if (stream->branch && stream->branch->capture->failed)
+	if (result == CUDA_SUCCESS && stream->branch && stream->branch->capture->failed)
 		result = failed();
 	graphs_unlock();
 	return result;
@@ -130,9 +131,11 @@ static CUgraphEdgeData *mark_edges(struct mark *mark)
 /* @mark: output, the nodes that work waiting for the event comes after */
 static CUresult captured_record(struct stream *stream, struct mark **mark)
 {
-	CUresult result = CUDA_SUCCESS;
+	CUresult result = stream_working(stream);
 	struct branch *branch;
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	graphs_lock();
 	branch = stream->branch;
 	if (!branch) {

@@ -59,7 +59,10 @@ static CUresult check_joined(struct capture *capture)
 static CUresult check_end(const struct stream *stream)
 {
 	struct branch *branch = stream->branch;
+	CUresult result = stream_working(stream);
 
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (!branch)
 		return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
 	if (branch == branch->capture->origin)

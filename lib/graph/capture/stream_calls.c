@@ -82,7 +82,9 @@ static CUresult capture_begin(CUstream handle, CUgraph graph_handle, const CUgra
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = check_begin(stream, mode);
+	result = stream_working(stream);
+	if (result == CUDA_SUCCESS)
+		result = check_begin(stream, mode);
 	if (result != CUDA_SUCCESS) {
 		stream_put(stream);
 		return result;
@@ -303,8 +305,10 @@ static CUresult capture_update(CUstream handle, const CUgraphNode *nodes,
 
 	if (result != CUDA_SUCCESS)
 		return result;
+	result = stream_working(stream);
 	graphs_lock();
-	result = capture_change(stream->branch, nodes, edges, count, flags);
+	if (result == CUDA_SUCCESS)
+		result = capture_change(stream->branch, nodes, edges, count, flags);
 	graphs_unlock();
 	stream_put(stream);
 	return result;

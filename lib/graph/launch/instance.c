@@ -170,7 +170,8 @@ static CUresult check_upload(CUstream handle)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (stream_captured(stream))
+	result = stream_working(stream);
+	if (result == CUDA_SUCCESS && stream_captured(stream))
 		result = capture_refuse(stream);
 	stream_put(stream);
 	return result;

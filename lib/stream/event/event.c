@@ -374,7 +374,9 @@ DEFINE_WHOLE_CALL(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned i
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	result = event_get(event, &awaited);
+	result = stream_working(found);
+	if (result == CUDA_SUCCESS)
+		result = event_get(event, &awaited);
 	if (result == CUDA_SUCCESS) {
 		struct shared *shared = shared_reference(awaited->shared);
 
