@@ -24,6 +24,7 @@
  *
  *   plan.c, step.c, order.c	a graph as a flat list of steps
  *   instance.c, update.c	graphs that can be launched, and changes to them
+ *   compare.c		how an update's graph differs from an instance
  *   launch.c, run.c		launches, and their work in the stream's thread
  *
  * capture/ has captures, which turn calls for streams into nodes:
@@ -161,6 +162,7 @@ CUresult params_check(CUgraphNodeParams *params);
 CUresult params_copy(CUgraphNodeParams *to, const CUgraphNodeParams *from);
 void params_free(CUgraphNodeParams *params);
 CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new);
+CUresult params_may_set(const CUgraphNodeParams *now, const CUgraphNodeParams *new);
 void params_types(CUDA_MEMCPY3D *copy);
 CUresult params_device(CUcontext context, uint32_t *device);
 struct memcast_fill fill_of(const CUDA_MEMSET_NODE_PARAMS_v2 *params);

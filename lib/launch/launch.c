@@ -77,6 +77,7 @@ static CUresult launch_submit(struct stream *stream, struct invocation *invocati
 static CUresult launch_captured(struct stream *stream, struct function *function,
 				const struct request *request)
 {
+	const CUlaunchAttributeValue value = { .priority = stream->priority };
 	struct invocation *invocation;
 	CUgraphNodeParams params;
 	CUresult result = capture_operations->check_failed(stream);
@@ -89,7 +90,10 @@ static CUresult launch_captured(struct stream *stream, struct function *function
 		return result;
 	}
 	node_params_of(&params, invocation, function);
-	result = capture_node(stream, &params);
+	if (value.priority)
+		result = node_attribute_set(&params, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
+	if (result == CUDA_SUCCESS)
+		result = capture_node(stream, &params);
 	invocation_free(invocation);
 	return result;
 }

@@ -825,6 +825,70 @@ TEST_F(kernel, an_instance_s_kernels_keep_their_context)
 	ASSERT_OK(cuGraphDestroy(graph));
 }
 
+/* So does a kernel being cooperative; its priority does if the instance uses that. */
+TEST_F(kernel, an_instance_s_kernels_keep_attributes)
+{
+	CUDA_KERNEL_NODE_PARAMS params = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &(uint32_t) { 3 } },
+	};
+	CUkernelNodeAttrValue attribute = { .priority = -1 };
+	CUgraphExecUpdateResultInfo info = {};
+	CUgraphExec plain, with_priority;
+	CUgraphNode node;
+	CUgraph graph;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&params.func, self->module, "fill"));
+	ASSERT_OK(cuGraphCreate(&graph, 0));
+	ASSERT_OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	ASSERT_OK(cuGraphInstantiate(&plain, graph, 0));
+	ASSERT_OK(cuGraphInstantiate(&with_priority, graph,
+				     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
+#define EXPECT_ATTRIBUTES_CHANGED(instance)					\
+({										\
+	EXPECT_CU(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,				\
+		  cuGraphExecUpdate(instance, graph, &info));			\
+	EXPECT_EQ((int)CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, (int)info.result);	\
+	EXPECT_EQ(node, info.errorNode);					\
+})
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	EXPECT_OK(cuGraphExecUpdate(plain, graph, &info));
+	EXPECT_ATTRIBUTES_CHANGED(with_priority);
+	attribute = (CUkernelNodeAttrValue) { .priority = 0 };
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	EXPECT_OK(cuGraphExecUpdate(with_priority, graph, &info));
+	attribute = (CUkernelNodeAttrValue) { .cooperative = 1 };
+	ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &attribute));
+	EXPECT_ATTRIBUTES_CHANGED(plain);
+	EXPECT_ATTRIBUTES_CHANGED(with_priority);
+}
+
+/* A captured kernel has the priority of its stream. */
+TEST_F(kernel, capture_keeps_priorities)
+{
+	void *parameters[] = { &self->memory, &(uint32_t) { 3 } };
+	CUkernelNodeAttrValue attribute = {};
+	CUfunction function;
+	CUstream stream;
+	CUgraphNode node;
+	CUgraph graph;
+	size_t count = 1;
+
+	load_kernels();
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "fill"));
+	ASSERT_OK(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -2));
+	ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	ASSERT_OK(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, stream, parameters, NULL));
+	ASSERT_OK(cuStreamEndCapture(stream, &graph));
+	ASSERT_OK(cuGraphGetNodes(graph, &node, &count));
+	ASSERT_EQ(1, count);
+	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
+	EXPECT_EQ(-2, attribute.priority);
+	ASSERT_OK(cuGraphDestroy(graph));
+	ASSERT_OK(cuStreamDestroy(stream));
+}
+
 /* Attributes that a launch would refuse are refused for a node, too, and change nothing. */
 TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 {

@@ -97,7 +97,7 @@ static CUresult plan_fill(struct plan *plan, const struct graph *graph, CUgraphN
 	     node = node->next) {
 		struct step *step = &plan->steps[node->first];
 
-		step->node = node->handle;
+		plan->steps[node->last].node = step->node = node->handle;
 		step->inner = node->child ? node->last - node->first - 1 : 0;
 		plan->by_node[plan->by_node_count++] = (struct by_node) { node->handle,
 									  node->first };

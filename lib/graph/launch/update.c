@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "plan.h"
+#include "compare.h"
 
 /* With the instance's lock held: finds or makes a plan with no other reference, for give_plan() */
 static CUresult own_plan(struct instance *instance, struct plan **plan)
@@ -39,7 +39,7 @@ static CUresult set_step(struct instance *instance, CUgraphNode node, CUgraphNod
 	CUresult result = step_of(instance->plan, node, &step);
 
 	if (result == CUDA_SUCCESS)
-		result = params_may_replace(&step->params, params);
+		result = params_may_set(&step->params, params);
 	if (result == CUDA_SUCCESS && !node_can_be_set(params->type))
 		result = fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are",
 			      params->type);
@@ -104,111 +104,6 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec instance, CUgraphNode node, unsigned 
 	return WHOLE_CALL(enabled ? instance_enable(instance, node, NULL, enabled) :
 				    fail(CUDA_ERROR_INVALID_VALUE, "NULL output"),
 			  instance, node, enabled);
-}
-
-/* Some steps of a plan, which are to be replaced */
-struct part {
-	const struct plan *plan;
-	uint32_t first, count;
-	const uint32_t *walk;		/* their numbers, in the order of the plan's walk */
-};
-
-/* For each step of a part its number in the new plan; and room for same_edges() */
-struct pairs {
-	uint32_t *at, *marks;
-};
-
-/* Do the same steps come after a step and its pair? */
-static bool same_edges(const struct part *part, uint32_t number, const struct plan *new,
-		       const struct pairs *pairs)
-{
-	const struct step *one = &part->plan->steps[part->first + number];
-	const struct step *other = &new->steps[pairs->at[number]];
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < one->after_count; i++) {
-		uint32_t to = part->plan->after[one->after + i] - part->first;
-
-		/* not the second step of a child node around these */
-		if (to < part->count) {
-			pairs->marks[pairs->at[to]] = number + 1;
-			count++;
-		}
-	}
-	for (uint32_t i = 0; i < other->after_count; i++)
-		if (pairs->marks[new->after[other->after + i]] != number + 1)
-			return false;
-	return count == other->after_count;
-}
-
-struct difference {
-	CUgraphExecUpdateResult result;
-	CUgraphNode node;		/* of the new graph */
-};
-
-static struct difference compare_whole(const struct plan *plan, const struct plan *new);
-
-static struct difference compare_steps(const struct step *step, const struct step *new)
-{
-	struct difference difference = { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
-
-	if (params_may_replace(&step->params, &new->params))
-		return (struct difference) {
-			step->params.type == CU_GRAPH_NODE_TYPE_KERNEL ?
-			CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE :
-			CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, new->node };
-	for (uint32_t i = 0; i < bodies_count(&step->params) &&
-	     difference.result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
-		difference = compare_whole(step->bodies[i], new->bodies[i]);
-	return difference;
-}
-
-/* Return: the first difference that keeps a new plan from replacing some steps, or none */
-static struct difference part_compare(const struct part *part, const struct plan *new,
-				      const struct pairs *pairs)
-{
-	struct difference difference = { CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL };
-	const struct step *steps = &part->plan->steps[part->first];
-	uint32_t count = part->count;
-
-	if (new->count != count)
-		return (struct difference) { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL };
-	for (uint32_t i = 0; i < count; i++)
-		pairs->at[part->walk[i] - part->first] = new->walk[i];
-	for (uint32_t i = 0; i < count; i++)
-		if (steps[i].inner != new->steps[pairs->at[i]].inner ||
-		    !same_edges(part, i, new, pairs))
-			return (struct difference) {
-				CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-				new->steps[pairs->at[i]].node };
-	for (uint32_t i = 0; i < count; i++)
-		if (steps[i].params.type != new->steps[pairs->at[i]].params.type)
-			return (struct difference) {
-				CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
-				new->steps[pairs->at[i]].node };
-	for (uint32_t i = 0; i < count && difference.result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++)
-		difference = compare_steps(&steps[i], &new->steps[pairs->at[i]]);
-	return difference;
-}
-
-static bool pairs_new(struct pairs *pairs, uint32_t count)
-{
-	pairs->at = calloc(2 * ((size_t)count + 1), sizeof(*pairs->at));
-	if (pairs->at)
-		pairs->marks = pairs->at + count + 1;
-	return pairs->at;
-}
-
-static struct difference compare_whole(const struct plan *plan, const struct plan *new)
-{
-	const struct part part = { plan, 0, plan->count, plan->walk };
-	struct difference difference = { CU_GRAPH_EXEC_UPDATE_ERROR, NULL };
-	struct pairs pairs;
-
-	if (pairs_new(&pairs, plan->count))
-		difference = part_compare(&part, new, &pairs);
-	free(pairs.at);
-	return difference;
 }
 
 static void exchange_objects(struct uses *objects, struct uses *with)
@@ -277,7 +172,10 @@ static struct part part_inside(const struct plan *plan, const struct step *child
 
 	while (plan->walk[at] != number)
 		at++;
-	return (struct part) { plan, number + 1, child->inner, &plan->walk[at + 1] };
+	return (struct part) {
+		.plan = plan, .first = number + 1, .count = child->inner,
+		.walk = &plan->walk[at + 1],
+	};
 }
 
 /*
@@ -287,7 +185,7 @@ static struct part part_inside(const struct plan *plan, const struct step *child
 static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan *new,
 		       struct difference *difference)
 {
-	struct part part = { instance->plan, 0, instance->plan->count, instance->plan->walk };
+	struct part part = part_whole(instance->plan);
 	struct step *step;
 	struct plan *plan;
 	struct pairs pairs;
@@ -305,6 +203,7 @@ static CUresult put_in(struct instance *instance, CUgraphNode child, struct plan
 			return result;
 		part = part_inside(instance->plan, step);
 	}
+	part.flags = instance->flags;
 	room = plan_room(instance->plan);
 	if (!pairs_new(&pairs, part.count) || !room) {
 		free(pairs.at);
@@ -343,6 +242,8 @@ static const char *why(CUgraphExecUpdateResult result)
 		return "a node is of another type";
 	case CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE:
 		return "a kernel is of another context";
+	case CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED:
+		return "a kernel has another priority, or is cooperative in one graph only";
 	default:
 		return "a node has parameters that cannot change";
 	}
@@ -361,7 +262,7 @@ static CUresult instance_update(CUgraphExec handle, CUgraphNode child, CUgraph g
 	result = graph_plan(graph, &new, &error);
 	if (error) {
 		*difference = (struct difference) { CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-						    error };
+						    error, NULL };
 		result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	} else if (result == CUDA_SUCCESS) {
 		pthread_mutex_lock(&instance->lock);
@@ -383,7 +284,8 @@ DEFINE_WHOLE_CALL(cuGraphExecUpdate_v2, (CUgraphExec instance, CUgraph graph,
 	CUresult result = instance_update(instance, NULL, graph, &difference);
 
 	if (info)
-		*info = (CUgraphExecUpdateResultInfo) { difference.result, difference.node, NULL };
+		*info = (CUgraphExecUpdateResultInfo) { difference.result, difference.node,
+							difference.from };
 	return result;
 }
 

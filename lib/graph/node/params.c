@@ -271,6 +271,20 @@ static CUresult may_replace_copy(const CUDA_MEMCPY_NODE_PARAMS *now,
 	       CUDA_SUCCESS : changes("a memory type");
 }
 
+/* A fill of one row may get another width and element size. */
+static CUresult may_replace_fill(const CUDA_MEMSET_NODE_PARAMS_v2 *now,
+				 const CUDA_MEMSET_NODE_PARAMS_v2 *new)
+{
+	if (now->ctx != new->ctx)
+		return changes("the context");
+	if (now->height != new->height)
+		return changes("the number of rows");
+	if (now->height > 1 && (now->width != new->width || now->pitch != new->pitch ||
+				now->elementSize != new->elementSize))
+		return changes("the shape of rows");
+	return CUDA_SUCCESS;
+}
+
 /* May a node of an instance get these parameters in place of its own? */
 CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParams *new)
 {
@@ -284,11 +298,7 @@ CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParam
 		return now->kernel.ctx == new->kernel.ctx ? CUDA_SUCCESS :
 			changes("the function's context");
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		if (now->memset.ctx != new->memset.ctx)
-			return changes("the context");
-		if ((now->memset.height > 1) != (new->memset.height > 1))
-			return changes("whether there are several rows");
-		return CUDA_SUCCESS;
+		return may_replace_fill(&now->memset, &new->memset);
 	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
 		return may_replace_memops(&now->memOp, &new->memOp);
 	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
@@ -303,4 +313,19 @@ CUresult params_may_replace(const CUgraphNodeParams *now, const CUgraphNodeParam
 	default:
 		return CUDA_SUCCESS;
 	}
+}
+
+static bool has_rows(const CUDA_MEMCPY3D *copy)
+{
+	return copy->Height > 1 || copy->Depth > 1;
+}
+
+/* Likewise, by a call that names the node: only an update replaces copies of rows. */
+CUresult params_may_set(const CUgraphNodeParams *now, const CUgraphNodeParams *new)
+{
+	CUresult result = params_may_replace(now, new);
+
+	return result == CUDA_SUCCESS && now->type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+	       (has_rows(&now->memcpy.copyParams) || has_rows(&new->memcpy.copyParams)) ?
+	       changes("a copy of several rows") : result;
 }
