@@ -137,6 +137,11 @@ TEST_F(runtime_launch, kernel_nodes)
 	ASSERT_RT(cudaGraphKernelNodeGetParams(nodes[0], &found));
 	EXPECT_EQ((void *)&add, found.func);
 	EXPECT_EQ(32, found.blockDim.x);
+	/* whichever device is current */
+	ASSERT_RT(cudaSetDevice(1));
+	ASSERT_RT(cudaGraphKernelNodeGetParams(nodes[0], &found));
+	EXPECT_EQ((void *)&add, found.func);
+	ASSERT_RT(cudaSetDevice(0));
 	/* two more nodes, one of which gets another number */
 	ASSERT_RT(cudaGraphAddKernelNode(&nodes[1], graph, nodes, 1, &params));
 	any.kernel.func = &add;

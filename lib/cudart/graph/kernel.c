@@ -53,14 +53,29 @@ FORWARD_WITH(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t instance, cudaGr
 	     describe(__func__, &drivers, params) ?:
 	     result_of(__func__, params, cuGraphExecKernelNodeSetParams(instance, node, &drivers)))
 
+/* Return: the kernel that the program has registered of a node, or NULL */
+static const struct kernel *kernel_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
+{
+	const struct kernel *kernel;
+	CUcontext context;
+
+	if (drivers->kern)
+		return kernel_find(drivers->kern);
+	/* a kernel has another function in each context */
+	if (cuCtxPushCurrent(drivers->ctx) != CUDA_SUCCESS)
+		return NULL;
+	kernel = kernel_of_function(drivers->func);
+	cuCtxPopCurrent(&context);
+	return kernel;
+}
+
 /*
  * Return: the address by which the program names a kernel, if it has registered it; else the
  * driver's handle.
  */
 static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
 {
-	const struct kernel *kernel = drivers->kern ? kernel_find(drivers->kern) :
-						      kernel_of_function(drivers->func);
+	const struct kernel *kernel = kernel_of(drivers);
 
 	return kernel ? (void *)kernel->stub :
 	       drivers->kern ? (void *)drivers->kern : (void *)drivers->func;

@@ -36,15 +36,6 @@ cudaError_t kernel_handle(const char *call, CUkernel *handle, const void *stub)
 	return error;
 }
 
-static cudaError_t device_attribute(int *value, CUdevice_attribute attribute)
-{
-	CUdevice device;
-	cudaError_t error = error_of(cuCtxGetDevice(&device));
-
-	return error == cudaSuccess ? error_of(cuDeviceGetAttribute(value, attribute, device)) :
-				      error;
-}
-
 static CUresult ask(int *values, CUkernel handle)
 {
 	CUdevice device;
@@ -136,16 +127,19 @@ static bool fits_device(const cudaLaunchConfig_t *config)
 		config->gridDim.x, config->gridDim.y, config->gridDim.z,
 	};
 	unsigned long long threads = 1;
+	CUdevice device;
 	int most = 0;
 
+	if (cuCtxGetDevice(&device) != CUDA_SUCCESS)
+		return false;
 	for (int i = 0; i < 6; i++)
-		if (device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i) !=
-		    cudaSuccess || !shape[i] || shape[i] > (unsigned int)most)
+		if (cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i, device) !=
+		    CUDA_SUCCESS || !shape[i] || shape[i] > (unsigned int)most)
 			return false;
 	for (int i = 0; i < 3; i++)
 		threads *= shape[i];
-	return device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == cudaSuccess &&
-	       threads <= (unsigned int)most;
+	return cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device) ==
+	       CUDA_SUCCESS && threads <= (unsigned int)most;
 }
 
 static cudaError_t launch(const char *call, const struct kernel *kernel, CUkernel handle,
