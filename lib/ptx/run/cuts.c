@@ -37,13 +37,12 @@ static const struct ptx_cut *cut_of(const struct walk *walk, uint32_t thread)
 	return &walk->cuts[walk->state->next[thread]];
 }
 
-/* Return: the lanes that a thread's operation names, and its own */
+/* Return: the lanes that a thread's operation names */
 static uint32_t mask_of(const struct walk *walk, uint32_t thread)
 {
 	const struct ptx_cut *cut = cut_of(walk, thread);
 
-	return (cut->fixed & PTX_FIXED_MASK ? cut->mask : walk->state->mask[thread]) |
-	       1U << thread % PTX_WARP;
+	return cut->fixed & PTX_FIXED_MASK ? cut->mask : walk->state->mask[thread];
 }
 
 static uint64_t value_of(const struct walk *walk, const struct ptx_cut *cut, uint32_t thread)
@@ -116,9 +115,12 @@ static void meet(const struct walk *walk, uint32_t first, uint32_t lanes)
 	case PTX_CUT_VOTE:
 		EACH_LANE(lane, lanes)
 			yes |= (uint32_t)!!walk->state->value[first + lane] << lane;
-		EACH_LANE(lane, lanes)
+		EACH_LANE(lane, lanes) {
+			uint32_t named = lanes & mask_of(walk, first + lane);
+
 			walk->state->outcome[first + lane] =
-				lane_vote(cut_of(walk, first + lane)->operation, lanes, yes);
+				lane_vote(cut_of(walk, first + lane)->operation, named, yes & named);
+		}
 		return;
 	case PTX_CUT_SHFL:
 		EACH_LANE(lane, lanes)
@@ -199,6 +201,39 @@ static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live
 	return same;
 }
 
+/*
+ * Lanes that do not name themselves may do anything, says PTX. On GPUs they take part in what the
+ * lanes do that are at the same instruction. Return: those at a cut
+ */
+static uint32_t strangers(const struct walk *walk, uint32_t first, uint32_t live, uint32_t cut)
+{
+	uint32_t found = 0;
+
+	EACH_LANE(lane, live)
+		if (walk->state->next[first + lane] == cut && walk->cuts[cut].kind >= PTX_CUT_SYNC &&
+		    walk->cuts[cut].kind != PTX_CUT_SITE &&
+		    !(mask_of(walk, first + lane) >> lane & 1))
+			found |= 1U << lane;
+	return found;
+}
+
+/* Return: the lanes of a warp that do not name themselves, at the first such cut of the text */
+static uint32_t only_strangers(const struct walk *walk, uint32_t first, uint32_t live)
+{
+	uint32_t found = 0, cut = UINT32_MAX;
+
+	EACH_LANE(lane, live) {
+		uint32_t own = walk->state->next[first + lane];
+		uint32_t lanes = own < cut ? strangers(walk, first, live, own) : 0;
+
+		if (lanes) {
+			found = lanes;
+			cut = own;
+		}
+	}
+	return found;
+}
+
 /* Return: the cut that all lanes of a warp are at, if the text says that it is for all; or NULL */
 static const struct ptx_cut *same_cut(const struct walk *walk, uint32_t first, uint32_t live)
 {
@@ -229,16 +264,21 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 
 		if (kind == PTX_CUT_TURN)
 			ready |= 1U << lane;
-		if (looked_at >> lane & 1 || kind < PTX_CUT_SYNC || kind == PTX_CUT_SITE)
+		if (looked_at >> lane & 1 || kind < PTX_CUT_SYNC || kind == PTX_CUT_SITE ||
+		    !(mask_of(walk, first + lane) >> lane & 1))
 			continue;
 		lanes = all_here(walk, first, lane, live);
-		if (lanes)
+		if (lanes) {
+			lanes |= strangers(walk, first, live, walk->state->next[first + lane]);
 			meet(walk, first, lanes);
+		}
 		ready |= lanes;
 		looked_at |= lanes;
 	}
 	if (!ready) {
 		ready = same_site(walk, first, live);
+		if (!ready)
+			ready = only_strangers(walk, first, live);
 		if (ready)
 			meet(walk, first, ready);
 	}
