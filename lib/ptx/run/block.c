@@ -263,7 +263,8 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 		uint32_t lanes = grid->threads - i * PTX_WARP;
 
 		block->warps[i].live = lanes >= PTX_WARP ? -1U : (1U << lanes) - 1;
-		block->warps[i].waiting = 0;
+		block->warps[i].waiting = block->warps[i].strangers = 0;
+		block->warps[i].met.lanes = 0;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct fiber *fiber = &block->fibers[i];

@@ -71,9 +71,18 @@ struct queue {
 	struct fiber *first, *last;
 };
 
+/* What lanes brought to a meeting */
+struct met {
+	uint32_t mask, lanes;		/* that it named, that were there; lanes 0: none */
+	uint8_t meeting;
+	uint64_t value[PTX_WARP];
+};
+
 struct warp {
 	uint32_t live;			/* lanes that have not ended */
 	uint32_t waiting;		/* lanes at a meeting */
+	uint32_t strangers;		/* of these, those that do not name themselves */
+	struct met met;			/* the last one, if it was not of all lanes */
 };
 
 struct barrier {

@@ -130,14 +130,70 @@ static void compute(const struct fiber *first, uint32_t lanes)
 	}
 }
 
+/* Notes what lanes bring to a meeting. */
+static void note(struct met *met, const struct fiber *first, uint32_t lanes)
+{
+	met->mask = first->mask;
+	met->lanes = lanes;
+	met->meeting = first->meeting;
+	EACH_LANE(lane, lanes)
+		met->value[lane] = lane_of(first, lane)->value;
+}
+
+/*
+ * Lanes that do not name themselves may do anything, says PTX. On GPUs they take part in what the
+ * lanes do that are at the same instruction.
+ */
+static void compute_for_stranger(struct fiber *fiber, const struct met *met)
+{
+	uint32_t named = met->lanes & fiber->mask, yes = 0, from;
+	bool inside;
+
+	if (fiber->meeting == MEET_SHFL) {
+		from = lane_source(fiber->detail[1] >> 16, fiber->at.laneid, fiber->detail[0],
+				   fiber->detail[1], &inside);
+		fiber->outcome = met->lanes >> from & 1 ? met->value[from] : fiber->value;
+		fiber->agreed = inside;
+		return;
+	}
+	EACH_LANE(lane, named)
+		yes |= (uint32_t)!!met->value[lane] << lane;
+	fiber->outcome = fiber->meeting == MEET_VOTE ? lane_vote(fiber->detail[0], named, yes) :
+						       named;
+}
+
+/* Lets lanes go on that do not name themselves. */
+static void part_strangers(struct warp *warp, const struct fiber *first, uint32_t lanes)
+{
+	warp->strangers &= ~lanes;
+	warp->waiting &= ~lanes;
+	EACH_LANE(lane, lanes) {
+		compute_for_stranger(lane_of(first, lane), &warp->met);
+		fiber_wake(lane_of(first, lane));
+	}
+}
+
+static bool is_same_meeting(const struct fiber *fiber, const struct met *met)
+{
+	return met->lanes && met->mask == fiber->mask && met->meeting == fiber->meeting;
+}
+
 /* Lets lanes that have met go on. */
 static void part(const struct fiber *first, uint32_t lanes)
 {
 	bool down = first->order == PTX_LANES_DOWN ||
 		    (first->order == PTX_LANES_DOWN_IF_TRUE && first->outcome) ||
 		    (first->order == PTX_LANES_DOWN_IF_FALSE && !first->outcome);
+	struct warp *warp = warp_of(first);
 
-	warp_of(first)->waiting &= ~lanes;
+	warp->waiting &= ~lanes;
+	warp->met.lanes = 0;
+	if (first->mask != UINT32_MAX && first->meeting != MEET_SITE) {
+		note(&warp->met, first, lanes);
+		EACH_LANE(lane, warp->strangers)
+			if (is_same_meeting(lane_of(first, lane), &warp->met))
+				part_strangers(warp, first, 1U << lane);
+	}
 	if (first->meeting == MEET_SYNC)
 		races_meet_warp(lane_of(first, 0), lanes);
 	while (lanes) {
@@ -167,17 +223,26 @@ static uint32_t all_here(const struct fiber *fiber)
 
 static void meet(struct fiber *fiber, enum meeting meeting, uint32_t mask, uint32_t order)
 {
+	struct warp *warp = warp_of(fiber);
 	uint32_t lanes;
 
 	if (fiber->at.block->serial)
 		run_fail(fiber, RESULT_LAUNCH_FAILED,
 			 "an operation of a warp in a kernel that should have none");
 	fiber->meeting = meeting;
-	fiber->mask = mask | 1U << fiber->at.laneid;
+	fiber->mask = mask;
 	fiber->order = order;
 	fiber->state = FIBER_WAITS;
 	fiber->at.block->happened = true;
-	warp_of(fiber)->waiting |= 1U << fiber->at.laneid;
+	warp->waiting |= 1U << fiber->at.laneid;
+	if (!(mask >> fiber->at.laneid & 1)) {
+		warp->strangers |= 1U << fiber->at.laneid;
+		fiber->at.block->at_sites |= 1U << fiber->at.warpid;
+		if (is_same_meeting(fiber, &warp->met))
+			part_strangers(warp, fiber, 1U << fiber->at.laneid);
+		fiber_wait(fiber);
+		return;
+	}
 	lanes = all_here(fiber);
 	if (lanes) {
 		compute(fiber, lanes);
@@ -195,7 +260,7 @@ void warp_left(struct fiber *fiber)
 	EACH_LANE(lane, warp->waiting) {
 		struct fiber *other = lane_of(fiber, lane);
 
-		if (!(warp->waiting >> lane & 1) || other->meeting == MEET_SITE ||
+		if (!(warp->waiting & ~warp->strangers & 1U << lane) || other->meeting == MEET_SITE ||
 		    !(other->mask >> fiber->at.laneid & 1))
 			continue;
 		lanes = all_here(other);
@@ -322,6 +387,26 @@ uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site)
 	return fiber->outcome;
 }
 
+/* Nobody else of a warp can go on: those that do not name themselves meet. Return: are there any? */
+static bool strangers_meet(struct ptx_block *block, uint32_t number, const struct fiber *lanes)
+{
+	struct warp *warp = &block->warps[number];
+	const struct fiber *first;
+	uint32_t same = 0;
+
+	if (!warp->strangers) {
+		block->at_sites &= ~(1U << number);
+		return false;
+	}
+	first = &lanes[__builtin_ctz(warp->strangers)];
+	EACH_LANE(lane, warp->strangers)
+		if (lanes[lane].meeting == first->meeting && lanes[lane].detail[0] == first->detail[0])
+			same |= 1U << lane;
+	note(&warp->met, first, same);
+	part_strangers(warp, first, same);
+	return true;
+}
+
 /* Lets lanes at sites of a warp go on, if they are complete. Return: does one go on? */
 static bool sites(struct ptx_block *block, uint32_t number)
 {
@@ -346,11 +431,11 @@ static bool sites(struct ptx_block *block, uint32_t number)
 			same |= 1U << lane;
 	}
 	if (!same)
-		return false;
+		return strangers_meet(block, number, warp);
 	block->parted++;
 	EACH_LANE(lane, same)
 		block->fibers[number * PTX_WARP + lane].outcome = same;
-	if (same == at_site)
+	if (same == at_site && !block->warps[number].strangers)
 		block->at_sites &= ~(1U << number);
 	part(&warp[__builtin_ctz(same)], same);
 	return true;
