@@ -72,7 +72,7 @@ struct module {
 	CUmodule handle;
 	/* list of the slot's modules; @link is NULL once the module has ended */
 	struct module *next, **link;
-	struct module *sibling;		/* list of a library's modules */
+	struct module *sibling, **sibling_link;	/* list of a library's modules that have not ended */
 	atomic_uint references;
 	bool of_library;
 	CUcontext context;

@@ -8,14 +8,8 @@
 
 void library_put(struct library *library)
 {
-	struct module *module;
-
 	if (--library->references)
 		return;
-	while ((module = library->modules)) {
-		library->modules = module->sibling;
-		module_put(module);
-	}
 	for (uint32_t i = 0; i < library->image->kernels_count; i++)
 		free(library->kernels[i].settings);
 	free(library->kernels);
@@ -42,12 +36,24 @@ static void settings_inherit(const struct library *library, struct module *modul
 				library->kernels[i].settings[module->device];
 }
 
-/* Ends a module that no program has seen, with its first reference and that of module_new(). */
+/* Ends a module, and puts the caller's reference. */
 static void drop(struct module *module)
 {
-	module_end(module);
+	if (module_end(module))
+		module_put(module);
 	module_put(module);
-	module_put(module);
+}
+
+/* With modules_lock held. A module whose context has ended meanwhile may have ended, too. */
+static void enter(struct library *library, struct module *module)
+{
+	if (!module->link)
+		return;
+	module->sibling = library->modules;
+	module->sibling_link = &library->modules;
+	if (module->sibling)
+		module->sibling->sibling_link = &module->sibling;
+	library->modules = module;
 }
 
 /* Finds or makes the library's module in a context (NULL: the current one), with a reference. */
@@ -83,8 +89,7 @@ CUresult library_module(struct library *library, CUcontext context, struct modul
 		other->references++;
 	} else {
 		settings_inherit(library, new);
-		new->sibling = library->modules;
-		library->modules = new;
+		enter(library, new);
 	}
 	*module = other ? other : new;
 	pthread_mutex_unlock(&modules_lock);
@@ -215,35 +220,47 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
 }
 
 /*
- * The first of a library's modules. New ones come before it, under modules_lock; what is behind
- * it stays as it is until the library's last reference goes.
+ * Walks a library's modules: puts @module, or begins if that is NULL. Return: the next one, with a
+ * reference; behind one that has ended meanwhile, and is in no list any more, the first
  */
-static struct module *modules_of(const struct library *library)
+static struct module *next_module(const struct library *library, struct module *module)
 {
-	struct module *first;
+	struct module *next;
 
 	pthread_mutex_lock(&modules_lock);
-	first = library->modules;
+	next = module && module->link ? module->sibling : library->modules;
+	if (next)
+		next->references++;
 	pthread_mutex_unlock(&modules_lock);
-	return first;
+	if (module)
+		module_put(module);
+	return next;
 }
 
-/*
- * Ends a library's handles, and those of its modules, which stay in its list until its last
- * reference goes.
- */
+/* Waits for the work in all contexts in which a library has a module. */
+static CUresult wait_for_users(const struct library *library)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct module *module = NULL;
+
+	while ((module = next_module(library, module)))
+		if (result == CUDA_SUCCESS && module_is_alive(module))
+			result = streams_wait(module->context);
+	return result;
+}
+
+/* Ends a library's handles, and its modules. */
 DEFINE_WHOLE_CALL(cuLibraryUnload, (CUlibrary library), library)
 {
+	struct module *module = NULL;
 	struct library *found;
-	struct module *module;
 	CUresult result = handle_get(library, HANDLE_LIBRARY, CUDA_ERROR_INVALID_HANDLE, &found);
 
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = capture_unsafe();
-	for (module = modules_of(found); module && result == CUDA_SUCCESS; module = module->sibling)
-		if (module_is_alive(module))
-			result = streams_wait(module->context);
+	if (result == CUDA_SUCCESS)
+		result = wait_for_users(found);
 	if (result == CUDA_SUCCESS) {
 		bool first;
 
@@ -255,8 +272,9 @@ DEFINE_WHOLE_CALL(cuLibraryUnload, (CUlibrary library), library)
 		for (uint32_t i = 0; i < found->image->kernels_count; i++)
 			handle_remove(found->kernels[i].handle);
 		pthread_mutex_unlock(&modules_lock);
-		for (module = modules_of(found); module; module = module->sibling)
-			module_end(module);
+		while ((module = next_module(found, module)))
+			if (module_end(module))
+				module_put(module);
 		if (first) {
 			managed_free(found->managed);
 			library_put(found);

@@ -40,6 +40,11 @@ static bool withdraw(struct module *module)
 	if (module->next)
 		module->next->link = module->link;
 	module->link = NULL;
+	if (module->sibling_link) {
+		*module->sibling_link = module->sibling;
+		if (module->sibling)
+			module->sibling->sibling_link = module->sibling_link;
+	}
 	module->managed = NULL;
 	handle_remove(module->handle);
 	for (uint32_t i = 0; i < module->image->kernels_count; i++)
@@ -47,17 +52,14 @@ static bool withdraw(struct module *module)
 	return true;
 }
 
-/*
- * Ends modules of contexts that have ended, except those of libraries, which the library puts.
- * Return: a list of these modules.
- */
+/* Ends modules of contexts that have ended. Return: a list of these modules */
 static struct module *withdraw_dead(struct of_slot *list)
 {
 	struct module *module, *next, *dead = NULL;
 
 	for (module = list->first; module; module = next) {
 		next = module->next;
-		if (module->of_library || module_is_alive(module))
+		if (module_is_alive(module))
 			continue;
 		withdraw(module);
 		module->next = dead;

@@ -385,6 +385,35 @@ TEST_F(kernel_image, reset)
 	EXPECT_OK(cuMemFree(other));
 }
 
+#define HANDLE_NUMBER(handle)	((uintptr_t)(handle) & 0xfffff)
+
+/* What a library has in a context ends with it: its code, and handles, of which there are 2^20. */
+TEST_F(kernel_image, resets_of_a_library)
+{
+	uintptr_t number, most = 0;
+	CUfunction function;
+	CUcontext context;
+	CUlibrary library;
+	CUkernel kernel;
+	CUmodule module;
+
+	ASSERT_OK(cuLibraryLoadData(&library, HEAD ENTRY, NULL, NULL, 0, NULL, NULL, 0));
+	ASSERT_OK(cuLibraryGetKernel(&kernel, library, "noargs"));
+	for (int i = 0; i < 8; i++) {
+		ASSERT_OK(cuDevicePrimaryCtxReset(0));
+		ASSERT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+		ASSERT_OK(cuCtxSetCurrent(context));
+		ASSERT_OK(cuLibraryGetModule(&module, library));
+		ASSERT_OK(cuKernelGetFunction(&function, kernel));
+		number = HANDLE_NUMBER(module);
+		if (i == 1)
+			most = number;
+		else if (i > 1)
+			EXPECT_LE(number, most + 2);
+	}
+	EXPECT_OK(cuLibraryUnload(library));
+}
+
 /* ---- fatbins ---- */
 
 TEST_F(kernel_image, fatbins)
