@@ -146,7 +146,8 @@ void memcastSyncGrid(const struct memcast_launch *at);
  * @at: as the kernel's function got it
  *
  * A thread that waits for another event, such as a word that another thread or process writes,
- * calls this in its loop.
+ * calls this in its loop. If the context has failed meanwhile, or has ended, the launch ends as by
+ * memcastKernelFail().
  */
 void memcastYield(const struct memcast_launch *at);
 

@@ -170,6 +170,8 @@ static void run(struct runner *runner, struct gang *gang)
 			stream_yields();
 		else
 			stream_goes_on();
+		if (left)
+			end_with_context(runner->at);
 	}
 	runner->gang = NULL;
 }

@@ -138,6 +138,7 @@ struct runner {			/* of a stream's thread, for all its launches */
 };
 
 struct runner *runner_here(void);
+void end_with_context(const struct memcast_launch *at);
 
 /* block_threads.c */
 void gang_run(struct runner *runner, const struct memcast_launch *launch,

@@ -120,11 +120,22 @@ void memcastKernelCheck(const struct memcast_launch *at, const void *address, si
 	}
 }
 
+/* A failure ends all kernels of its device: one that gives its turn away may wait for another. */
+void end_with_context(const struct memcast_launch *at)
+{
+	const struct stream *stream = stream_here();
+	CUresult error = stream ? stream->set->error : CUDA_SUCCESS;
+
+	if (error != CUDA_SUCCESS)
+		memcastKernelFail(at, error, "it was ended: its context has failed or ended");
+}
+
 void memcastYield(const struct memcast_launch *at)
 {
-	(void)at;
-	if (!gang_yield(here))
-		stream_yields();
+	if (gang_yield(here))
+		return;
+	stream_yields();
+	end_with_context(at);
 }
 
 void memcastSyncThreads(const struct memcast_launch *at)

@@ -64,6 +64,13 @@ static void waits(void *data, const char *where, uint64_t nanoseconds, bool all)
 	log_notice(text, !atomic_exchange(&aloud, true));
 }
 
+static int failed(void *data)
+{
+	const struct translated *launch = data;
+
+	return launch->stream ? launch->stream->set->error : CUDA_SUCCESS;
+}
+
 /* lib/graph/, which stands above, has conditions, once the program has made one. */
 static bool (*_Atomic set_condition)(uint64_t handle, uint32_t value);
 
@@ -89,6 +96,7 @@ static const struct ptx_run_host host = {
 	.reach = reach_find,
 	.memory = memory_words,
 	.waits = waits,
+	.failed = failed,
 };
 
 /*

@@ -16,7 +16,7 @@
 
 #define PTX_OBJECT		"memcast-ptx.so"
 #define PTX_OBJECT_SYMBOL	"memcast_ptx_object"
-#define PTX_OBJECT_VERSION	14
+#define PTX_OBJECT_VERSION	15
 
 struct ptx_code;			/* texts, read and linked */
 struct ptx_kernel;			/* a kernel that was translated */
@@ -96,6 +96,8 @@ struct ptx_run_host {
 	 * they go on. @all: so do all others of the launch. Several threads may call it.
 	 */
 	void (*waits)(void *data, const char *where, uint64_t nanoseconds, bool all);
+	/* Return: the error of the launch's context, for which it is to end; 0: it goes on */
+	int (*failed)(void *data);
 };
 
 struct ptx_launch {

@@ -38,6 +38,15 @@ MEMCAST_KERNEL(trap, MEMCAST_THREADS)
 	memcastKernelFail(at, CUDA_ERROR_LAUNCH_FAILED, "as the code says");
 }
 
+/* Its threads wait for a word, and meet each time that they look at it. */
+MEMCAST_KERNEL(meet, MEMCAST_THREADS, const uint32_t *, uint32_t)
+{
+	do
+		memcastSyncThreads(at);
+	while (__atomic_load_n(PARAMETER(at, 0, const uint32_t *), __ATOMIC_ACQUIRE) !=
+	       PARAMETER(at, 1, uint32_t));
+}
+
 TEST_F(kernel, faults_at_nothing)
 {
 	CUdeviceptr bad = 0x7000000000;
@@ -207,6 +216,25 @@ TEST_F(kernel, faults_by_way_of_a_handler_of_the_program)
 	ASSERT_OK(LAUNCH("store", 2, 4, &bad));
 	EXPECT_END(CUDA_ERROR_ILLEGAL_ADDRESS, "kernel store");
 	EXPECT_EQ(0, count_blocking(SIGSEGV));
+}
+
+/* A failure ends the kernels of its device that wait. */
+TEST_F(kernel, traps_end_kernels_that_wait)
+{
+	uint32_t value = 1;
+	CUstream other[2];
+
+	load_kernels();
+	for (int i = 0; i < 2; i++) {
+		ASSERT_OK(cuStreamCreate(&other[i], CU_STREAM_NON_BLOCKING));
+		ASSERT_OK(launch(self->module, other[i], i ? "wait_word" : "meet", 1, 1 + i,
+				 (void *[]) { &self->memory, &value }));
+	}
+	ASSERT_OK(LAUNCH("trap", 1, 2));
+	EXPECT_END(CUDA_ERROR_LAUNCH_FAILED, "as the code says");
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(other[0]));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(other[1]));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
 }
 
 /* A process is killed in a kernel that never ends; the fixture checks that its memory is back. */

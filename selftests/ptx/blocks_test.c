@@ -329,6 +329,42 @@ TEST(who_computes_does_not_wait)
 	EXPECT_EQ(0, (int)waits_told);
 }
 
+/* Its thread waits for a word that nobody writes. */
+static void wait_in_vain(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+
+	SPIN(thread, !words->word[0]);
+}
+
+static int fails_soon(void *data)
+{
+	return ++*(int *)data == 3 ? LAUNCH_FAILED : 0;
+}
+
+/* A kernel that waits ends when its context has failed. */
+TEST(ends_with_its_context)
+{
+	static const struct ptx_run_host fails = { .catch = set_catcher, .failed = fails_soon };
+	static const struct ptx_kernel kernel = {
+		.thread = wait_in_vain, .name = "wait_in_vain", .frame = 512, .waits = true,
+	};
+	static atomic_uint word;
+	struct words words = { &word };
+	int times = 0;
+	struct ptx_launch launch = {
+		.kernel = &kernel, .parameters = &words, .grid = { 1, 1, 1 }, .block = { 64, 1, 1 },
+		.cluster = { 1, 1, 1 }, .multiprocessors = 132, .host = &fails, .host_data = &times,
+	};
+	struct ptx_outcome outcome;
+
+	ptx_run(&launch, &outcome);
+	EXPECT_EQ(LAUNCH_FAILED, outcome.result);
+	EXPECT_STREQ("kernel wait_in_vain was ended: its context has failed or ended",
+		     outcome.reason);
+	EXPECT_EQ(3, times);
+}
+
 static __thread uint32_t live_here;
 static atomic_uint live_most;
 

@@ -669,6 +669,44 @@ TEST_F(ptx, traps)
 	EXPECT_LOG("kernel trap_at_3, block (0, 0, 0)", "trap");
 }
 
+/* A failure ends the kernels of its device that wait: with and without barriers, in all contexts. */
+TEST_F(ptx, traps_end_kernels_that_wait)
+{
+	static const char text[] = HEAD
+		".visible .entry fail() { trap; }\n"
+		".visible .entry poll(.param .u64 at) {\n" REGISTERS "ld.param.u64 %d1, [at];\n"
+		"red.global.add.u32 [%d1], 1;\n"
+		"NEXT: ld.volatile.global.u32 %r1, [%d1 + 4]; setp.eq.u32 %p1, %r1, 0;\n"
+		"@%p1 bra NEXT; ret; }\n"
+		".visible .entry join(.param .u64 at) {\n" REGISTERS "ld.param.u64 %d1, [at];\n"
+		"red.global.add.u32 [%d1], 1;\n"
+		"NEXT: ld.volatile.global.u32 %r1, [%d1 + 4]; bar.sync 0; setp.eq.u32 %p1, %r1, 0;\n"
+		"@%p1 bra NEXT; ret; }\n";
+	CUstream fails, other;
+	CUcontext context;
+	CUmodule module;
+	CUevent event;
+
+	load(text);
+	ASSERT_OK(cuStreamCreate(&fails, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(cuEventCreate(&event, 0));
+	ASSERT_OK(LAUNCH("join", 2, 32, &self->memory));
+	ASSERT_OK(cuEventRecord(event, self->stream));
+	ASSERT_OK(cuCtxCreate(&context, NULL, 0, 0));
+	ASSERT_OK(cuModuleLoadData(&module, text));
+	ASSERT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+	ASSERT_OK(launch(module, other, "poll", 2, 32, (void *[]) { &self->memory }));
+	while (*(volatile uint32_t *)self->memory < 4 * 32)
+		usleep(1000);
+	ASSERT_OK(launch(self->module, fails, "fail", 1, 1, NULL));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(fails));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(other));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->stream));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(event));
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+	EXPECT_LOG("kernel fail, block (0, 0, 0)", "kernel poll was ended: its context has failed");
+}
+
 /* What memcast does not have is said at the launch, which changes nothing. */
 TEST_F(ptx, unsupported_instructions)
 {

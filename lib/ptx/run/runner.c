@@ -5,6 +5,7 @@
  * threads of all blocks wait, or only poll, the next block begins; when no block is left or may
  * begin, the runner yields its processor, and in the end sleeps between rounds.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,6 +312,24 @@ static bool all_rounds(struct runner *runner)
 	return happened;
 }
 
+/*
+ * A failure ends all kernels of its device: threads may wait for one that has failed. Return: has
+ * the launch's context failed?
+ */
+static bool ends_with_context(struct ptx_grid *grid)
+{
+	const struct ptx_launch *launch = grid->launch;
+	int error = launch->host->failed ? launch->host->failed(launch->host_data) : 0;
+
+	if (error && !atomic_exchange(&grid->failed, true)) {
+		grid->outcome->result = error;
+		snprintf(grid->outcome->reason, sizeof(grid->outcome->reason),
+			 "kernel %.80s was ended: its context has failed or ended",
+			 launch->kernel->name);
+	}
+	return error;
+}
+
 static void work(struct runner *runner, struct ptx_grid *grid)
 {
 	struct waiting waiting = {};
@@ -332,6 +351,8 @@ static void work(struct runner *runner, struct ptx_grid *grid)
 				continue;
 			rounds = 0;
 		}
+		if (runner->active && ends_with_context(grid))
+			break;
 		if (start_more(runner, grid, happened && runner->polled)) {
 			launch_more(grid);
 			continue;
