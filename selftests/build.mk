@@ -57,9 +57,11 @@ $(foreach file,$(test_mains),$(eval $(B)/selftests/$(notdir $(file:.c=)): $(file
 $(test_programs): $(B)/selftests/shared.a | $(linked)
 	$(call quiet,LD)$(CC) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(link) $(above) $(test_libs) -lm
 
-# Blocks of translated PTX run without a device, and without the rest of the library.
+# Blocks of translated PTX run without a device, and without the rest of the library. The test looks
+# on which stack they take memory.
 $(B)/selftests/ptx/blocks_test.o: test_includes += -Ilib
 $(B)/selftests/blocks_test: $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/ptx/run/*.c lib/fiber/*.c lib/fiber/$(arch)/*.c))
+$(B)/selftests/blocks_test: above = -Wl,--wrap=calloc,--wrap=realloc,--wrap=mmap
 
 nvml_tests := $(patsubst %.c,$(B)/selftests/%,$(notdir $(wildcard selftests/nvml/nvml*_test.c)))
 $(nvml_tests): above = -lnvidia-ml

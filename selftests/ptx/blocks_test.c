@@ -535,6 +535,87 @@ TEST(memory_of_the_last_blocks)
 	EXPECT_EQ(2 * 512, (int)word[0]);
 }
 
+static char *process_stack;		/* an address in it, while a test wants to know; or NULL */
+static atomic_uint elsewhere, taken;
+
+/* Counts calls of the process's allocator, and those from other stacks than the process's. */
+static void note_stack(void)
+{
+	char here;
+
+	taken += !!process_stack;
+	elsewhere += process_stack && process_stack - &here > 1 << 20;
+	elsewhere += process_stack && &here - process_stack > 1 << 20;
+}
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	note_stack();
+	return __real_calloc(count, bytes);
+}
+
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+	note_stack();
+	return __real_realloc(memory, bytes);
+}
+
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+	note_stack();
+	return __real_mmap(at, bytes, protection, flags, file, offset);
+}
+
+static const struct ptx_window *a_window(uint64_t address, size_t *offset)
+{
+	static const struct ptx_window window;
+
+	*offset = address % 4096;
+	return &window;
+}
+
+static void take_first(struct ptx_thread *thread, const void *parameters)
+{
+	const struct words *words = parameters;
+	size_t offset;
+
+	words->word[0] += ptx_run_malloc(thread, 100) != NULL;
+	words->word[0] += ptx_run_view(thread, 4096 * (1 + thread->tid[0]), &offset) != NULL;
+	++*thread->operations;
+}
+
+/* The process's allocator, which may be any, runs on a stack of the process. */
+TEST(allocators_have_room)
+{
+	static const struct ptx_run_host windows = { .catch = set_catcher, .window_at = a_window };
+	static const struct ptx_kernel kernel = {
+		.thread = take_first, .name = "take_first", .frame = 512, .waits = true,
+	};
+	static atomic_uint word;
+	struct words words = { &word };
+	struct ptx_launch launch = {
+		.kernel = &kernel, .parameters = &words, .grid = { 1, 1, 1 }, .block = { 32, 1, 1 },
+		.cluster = { 1, 1, 1 }, .multiprocessors = 132, .host = &windows,
+		.heap_limit = heap_limit,
+	};
+	struct ptx_outcome outcome;
+
+	process_stack = (char *)&outcome;
+	ptx_run(&launch, &outcome);
+	process_stack = NULL;
+	EXPECT_EQ(0, outcome.result) TH_LOG("%s", outcome.reason);
+	EXPECT_EQ(64, (int)word);
+	/* a count of each window, and the heap with its account and its table */
+	EXPECT_LE(32 + 3, (int)taken);
+	EXPECT_EQ(0, (int)elsewhere);
+}
+
 static void heap(struct ptx_thread *thread, const void *parameters)
 {
 	const struct words *words = parameters;

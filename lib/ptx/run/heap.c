@@ -115,19 +115,23 @@ static uint32_t chunk_new(uint32_t size_class)
 	return count++;
 }
 
-void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
-{
-	const struct ptx_launch *launch = thread->block->runner->grid->launch;
-	uint32_t size_class, number = 0;
-	struct account *account;
-	char *memory = NULL;
+struct request {
+	const struct ptx_launch *launch;
+	uint64_t bytes;
+	char *memory;			/* output; NULL: there is none */
+};
 
-	if (bytes > launch->heap_limit || bytes > HEAP_BYTES - BEFORE)
-		return NULL;
-	size_class = class_of(bytes);
+/* On a stack of the process: its allocator may need more than a kernel's has */
+static void take(void *data)
+{
+	struct request *request = data;
+	const struct ptx_launch *launch = request->launch;
+	uint32_t size_class = class_of(request->bytes), number = 0;
+	struct account *account;
+
 	pthread_mutex_lock(&lock);
 	account = account_of(launch);
-	if (account && account->live + charge(bytes) <= launch->heap_limit) {
+	if (account && account->live + charge(request->bytes) <= launch->heap_limit) {
 		number = first_free[size_class];
 		if (number)
 			first_free[size_class] = chunks[number].next;
@@ -135,13 +139,22 @@ void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
 			number = chunk_new(size_class);
 	}
 	if (number) {
-		account->live += charge(bytes);
+		account->live += charge(request->bytes);
 		chunks[number].account = account;
-		chunks[number].bytes = bytes;
-		memory = heap + chunks[number].start * UNIT + BEFORE;
+		chunks[number].bytes = request->bytes;
+		request->memory = heap + chunks[number].start * UNIT + BEFORE;
 	}
 	pthread_mutex_unlock(&lock);
-	return memory;
+}
+
+void *ptx_run_malloc(struct ptx_thread *thread, uint64_t bytes)
+{
+	const struct ptx_launch *launch = thread->block->runner->grid->launch;
+	struct request request = { launch, bytes, NULL };
+
+	if (bytes <= launch->heap_limit && bytes <= HEAP_BYTES - BEFORE)
+		ptx_run_host(thread, take, &request);
+	return request.memory;
 }
 
 /* Is an address in the heap, or where it may grow? */

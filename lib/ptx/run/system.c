@@ -69,16 +69,23 @@ struct search {
 	struct ptx_thread *thread;
 	uint64_t address;
 	const struct ptx_window *found;
+	uint64_t *operations;
 	size_t offset;
 };
 
-/* On a stack of the process: what is not found is logged, and the log calls the program. */
+/*
+ * On a stack of the process: it takes memory for a count, and what is not found is logged, and the
+ * log calls the program.
+ */
 static void find_window(void *data)
 {
 	struct search *search = data;
-	const struct ptx_run_host *host = search->thread->block->runner->grid->launch->host;
+	struct runner *runner = search->thread->block->runner;
+	const struct ptx_run_host *host = runner->grid->launch->host;
 
 	search->found = host->window_at ? host->window_at(search->address, &search->offset) : NULL;
+	if (search->found)
+		search->operations = count_of(runner, search->address - search->offset);
 }
 
 /* A runner's work on a launch has ended. */
@@ -97,14 +104,14 @@ void counts_tell(struct runner *runner, const struct ptx_run_host *host)
 const struct memcast_view *ptx_run_view(struct ptx_thread *thread, uint64_t address,
 					size_t *offset)
 {
-	struct search search = { thread, address, NULL, 0 };
+	struct search search = { .thread = thread, .address = address };
 
 	ptx_run_host(thread, find_window, &search);
 	if (!search.found)
 		run_fail(fiber_of(thread), RESULT_ILLEGAL_ADDRESS,
 			 "a multimem operation at %#lx: " PTX_NO_VIEW, address);
 	thread->view = &search.found->view;
-	thread->operations = count_of(thread->block->runner, address - search.offset);
+	thread->operations = search.operations;
 	*offset = search.offset;
 	return thread->view;
 }
