@@ -365,6 +365,36 @@ TEST(ends_with_its_context)
 	EXPECT_EQ(3, times);
 }
 
+/* Looks at the signals of its thread of the process, and gives another one time to take a block. */
+static void look_at_signals(struct ptx_thread *thread, const void *parameters)
+{
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	const struct words *words = parameters;
+	sigset_t blocked;
+
+	(void)thread;
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	for (size_t i = 0; i < sizeof(raised) / sizeof(*raised); i++)
+		words->word[0] += sigismember(&blocked, raised[i]);
+	words->word[1]++;
+	for (int i = 0; i < 1000 && words->word[1] < 2; i++)
+		usleep(1000);
+}
+
+/* Signals that an instruction raises would end the process where they are blocked. */
+TEST(signals_of_all_threads)
+{
+	static const struct ptx_kernel kernel = {
+		.thread = look_at_signals, .name = "look_at_signals", .frame = 512, .waits = true,
+	};
+	static atomic_uint word[2];
+	struct words words = { word };
+
+	EXPECT_RAN(run(kernel, 2, 1, &words));
+	EXPECT_EQ(0, (int)word[0]);
+	EXPECT_EQ(2, (int)word[1]);
+}
+
 static __thread uint32_t live_here;
 static atomic_uint live_most;
 

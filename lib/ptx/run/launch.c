@@ -118,9 +118,13 @@ static void *help(void *unused)
 	return NULL;
 }
 
-/* With the lock held: starts helpers that are missing. Signals are for other threads. */
+/*
+ * With the lock held: starts helpers that are missing. Signals are for other threads, but for those
+ * that an instruction raises.
+ */
 static void helpers_start(void)
 {
+	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
 	sigset_t all, before;
 	pthread_t thread;
 
@@ -130,8 +134,8 @@ static void helpers_start(void)
 		helpers_process = getpid();
 	}
 	sigfillset(&all);
-	for (int i = 0; i < 5; i++)
-		sigdelset(&all, (const int[]){ SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP }[i]);
+	for (size_t i = 0; i < sizeof(raised) / sizeof(*raised); i++)
+		sigdelset(&all, raised[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; helpers < helpers_wanted(); helpers++) {
 		if (pthread_create(&thread, NULL, help, NULL))
