@@ -61,7 +61,7 @@ struct function {
 	const struct code *code;
 	struct settings settings;
 	atomic_bool loaded;
-	/* the C function that lib/launch/registry.c found last, and when; or NULL */
+	/* the C function that lib/launch/registry.c found last, NULL: none; and when */
 	const struct registered *_Atomic registered;
 	atomic_uint registered_at;
 	struct old_launch *old;		/* settings of calls from before CUDA 4.0, or NULL */

@@ -137,8 +137,9 @@ void registered_say_refused(void)
 }
 
 /*
- * Finds the C function that is registered for a function of a module. The function remembers it
- * until others are registered, of which one may fit better. @found: NULL: there is none
+ * Finds the C function that is registered for a function of a module. The function remembers it, or
+ * that there is none, until others are registered, of which one may fit better. @found: NULL: there
+ * is none
  */
 CUresult registered_find(struct function *function, const struct registered **found)
 {
@@ -153,7 +154,7 @@ CUresult registered_find(struct function *function, const struct registered **fo
 	*found = registered_find_function(code, registered_get_name(code->name), &other);
 	if (!*found)
 		*found = registered_find_function(code, plain_name(code->name), &other);
-	if (*found) {
+	if (*found || !other) {
 		function->registered = *found;
 		function->registered_at = registrations;
 	}
