@@ -669,7 +669,7 @@ TEST_F(ptx, traps)
 	EXPECT_LOG("kernel trap_at_3, block (0, 0, 0)", "trap");
 }
 
-/* A failure ends the kernels of its device that wait: with and without barriers, in all contexts. */
+/* A failure ends the kernels of its device that wait, with and without barriers, in any context. */
 TEST_F(ptx, traps_end_kernels_that_wait)
 {
 	static const char text[] = HEAD
