@@ -5,6 +5,8 @@
  * when all are at barriers or have ended, the barriers open. Which threads wait for which is as in
  * warp.c and barrier.c; lanes that meet there are lanes at cuts here.
  */
+#include <string.h>
+
 #include "inside.h"
 #include "lanes.h"
 
@@ -15,6 +17,9 @@
  */
 #define WARP_TURNS	64
 
+/* No loop of a kernel that is cut waits by memory: this is for what we do not know. */
+#define SITES_LONG	(1U << 20)
+
 struct walk {
 	struct ptx_thread *thread;
 	const void *parameters;
@@ -22,7 +27,7 @@ struct walk {
 	struct ptx_state *state;
 	const struct ptx_cut *cuts;
 	uint32_t threads;
-	uint32_t *parted;		/* how often lanes at sites have gone on */
+	uint32_t *parted;		/* of each warp */
 };
 
 static uint64_t go(const struct walk *walk, uint32_t from, uint32_t first, uint32_t end)
@@ -181,23 +186,38 @@ static uint32_t all_here(const struct walk *walk, uint32_t first, uint32_t lane,
 	return mask & live;
 }
 
+/* Return: of lanes at sites, those at the first one */
+static uint32_t at_first(const struct walk *walk, uint32_t first, uint32_t lanes)
+{
+	uint32_t same = 0, site = UINT32_MAX;
+
+	EACH_LANE(lane, lanes) {
+		uint32_t own = walk->state->next[first + lane];
+
+		if (own < site)
+			same = 0;
+		if (own <= site) {
+			site = own;
+			same |= 1U << lane;
+		}
+	}
+	return same;
+}
+
 /* Return: the lanes that are at the site whose turn it is */
 static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live)
 {
-	uint32_t same = 0, site = 0;
+	uint32_t *parted = &walk->parted[first / PTX_WARP], at_site = 0, same, passed = 0;
+	uint32_t pass = sites_passed(*parted, SITES_LONG);
 
-	EACH_LANE(lane, live) {
-		uint32_t own = walk->state->next[first + lane];
-
-		if (cut_of(walk, first + lane)->kind != PTX_CUT_SITE)
-			continue;
-		if (!same || site_precedes(own, site, *walk->parted)) {
-			site = own;
-			same = 0;
-		}
-		same |= (uint32_t)(own == site) << lane;
+	EACH_LANE(lane, live)
+		at_site |= (uint32_t)(cut_of(walk, first + lane)->kind == PTX_CUT_SITE) << lane;
+	same = at_first(walk, first, at_site);
+	*parted = same == at_site ? 0 : *parted + 1;
+	for (; pass && (same | passed) != at_site; pass--) {
+		passed |= same;
+		same = at_first(walk, first, at_site & ~passed);
 	}
-	*walk->parted += same != 0;
 	return same;
 }
 
@@ -234,14 +254,15 @@ static uint32_t only_strangers(const struct walk *walk, uint32_t first, uint32_t
 	return found;
 }
 
-/* Return: the cut that all lanes of a warp are at, if the text says that it is for all; or NULL */
+/* Return: the cut that all lanes of a warp are at, if by the text it is for all there; or NULL */
 static const struct ptx_cut *same_cut(const struct walk *walk, uint32_t first, uint32_t live)
 {
 	const uint32_t *next = walk->state->next + first;
 	const struct ptx_cut *cut = &walk->cuts[*next];
 	uint32_t differs = 0;
 
-	if (live != UINT32_MAX || !(cut->fixed & PTX_FIXED_MASK) || cut->mask != UINT32_MAX)
+	if (live != UINT32_MAX || (cut->kind != PTX_CUT_SITE &&
+				   (!(cut->fixed & PTX_FIXED_MASK) || cut->mask != UINT32_MAX)))
 		return NULL;
 	for (uint32_t lane = 1; lane < PTX_WARP; lane++)
 		differs |= next[lane] ^ *next;
@@ -255,6 +276,7 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 	uint32_t ready = 0, looked_at = 0, lanes;
 
 	if (same) {
+		walk->parted[first / PTX_WARP] = 0;
 		meet_all(walk, same, first);
 		return live;
 	}
@@ -431,7 +453,9 @@ static bool all_ready(const struct walk *walk, uint32_t number)
 		barriers_red(walk, number);
 		return true;
 	}
-	if (cut->kind != PTX_CUT_SITE && !masks_are_full(walk, cut))
+	if (cut->kind == PTX_CUT_SITE)
+		memset(walk->parted, 0, PTX_BLOCK_THREADS / PTX_WARP * sizeof(*walk->parted));
+	else if (!masks_are_full(walk, cut))
 		return false;
 	for (uint32_t first = 0; first < whole; first += PTX_WARP)
 		meet_all(walk, cut, first);
@@ -443,10 +467,10 @@ static bool all_ready(const struct walk *walk, uint32_t number)
 uint32_t ptx_run_cuts(struct ptx_thread *thread, const void *parameters, ptx_part *part,
 		      struct ptx_state *state, const struct ptx_cut *cuts)
 {
-	uint32_t parted = 0;
+	uint32_t parted[PTX_BLOCK_THREADS / PTX_WARP] = {};
 	struct walk walk = { thread, parameters, part, state, cuts,
 			     thread->ntid[0] * thread->ntid[1] * thread->ntid[2] *
-			     thread->blocks, &parted };
+			     thread->blocks, parted };
 	uint64_t at = part(thread, parameters, state, 0, 0, walk.threads);
 
 	while (at >> 32) {

@@ -82,6 +82,7 @@ struct warp {
 	uint32_t live;			/* lanes that have not ended */
 	uint32_t waiting;		/* lanes at a meeting */
 	uint32_t strangers;		/* of these, those that do not name themselves */
+	uint32_t parted;		/* how often lanes have gone on while others were at sites */
 	struct met met;			/* the last one, if it was not of all lanes */
 };
 
@@ -107,7 +108,6 @@ struct ptx_block {
 	bool serial;			/* the threads run one after the other */
 	struct races *races;		/* for MEMCAST_PTX_CHECK; or NULL */
 	uint32_t at_sites;		/* warps of which lanes wait at a site */
-	uint32_t parted;		/* how often such lanes have gone on */
 	uint32_t barriers;		/* that have threads */
 	struct queue ready;
 	struct warp warps[PTX_BLOCK_THREADS / PTX_WARP];
@@ -225,14 +225,13 @@ __attribute__((noreturn)) void run_fail_at(struct fiber *fiber, uintptr_t rip, i
 
 /*
  * Of lanes at several sites those at the first one of the text go on, which may come to where the
- * others are: so lanes meet again behind a branch. Now and then it is those at the last: the others
- * may wait for them in a loop.
+ * others are: so lanes meet again behind a branch. They may wait in a loop for the others, though:
+ * of these, too, some go on after a long time. @parted: how often lanes of the warp have gone on
+ * while others were at another site. Return: how many sites to pass over
  */
-#define SITES_LAST	4096
-
-static inline bool site_precedes(uint64_t site, uint64_t other, uint32_t parted)
+static inline uint32_t sites_passed(uint32_t parted, uint32_t long_time)
 {
-	return parted % SITES_LAST == SITES_LAST - 1 ? site > other : site < other;
+	return parted % long_time == long_time - 1 ? 1 + parted / long_time % (PTX_WARP - 1) : 0;
 }
 
 static inline struct fiber *fiber_of(struct ptx_thread *thread)

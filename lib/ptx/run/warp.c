@@ -9,6 +9,8 @@
 #include "inside.h"
 #include "lanes.h"
 
+#define SITES_LONG	1024
+
 static struct fiber *lane_of(const struct fiber *fiber, uint32_t lane)
 {
 	return fiber->at.block->fibers + fiber->at.warpid * PTX_WARP + lane;
@@ -407,12 +409,29 @@ static bool strangers_meet(struct ptx_block *block, uint32_t number, const struc
 	return true;
 }
 
+/* Return: of lanes at sites, those at the first one */
+static uint32_t at_first(const struct fiber *warp, uint32_t lanes)
+{
+	uint64_t site = UINT64_MAX;
+	uint32_t same = 0;
+
+	EACH_LANE(lane, lanes) {
+		if (warp[lane].value < site)
+			same = 0;
+		if (warp[lane].value <= site) {
+			site = warp[lane].value;
+			same |= 1U << lane;
+		}
+	}
+	return same;
+}
+
 /* Lets lanes at sites of a warp go on, if they are complete. Return: does one go on? */
 static bool sites(struct ptx_block *block, uint32_t number)
 {
 	const struct fiber *warp = block->fibers + number * PTX_WARP;
-	uint32_t at_site = 0, same = 0;
-	uint64_t site = 0;
+	uint32_t *parted = &block->warps[number].parted;
+	uint32_t at_site = 0, same, passed = 0, pass = sites_passed(*parted, SITES_LONG);
 
 	EACH_LANE(lane, block->warps[number].live) {
 		if (warp[lane].state == FIBER_READY && !warp[lane].polled)
@@ -422,17 +441,14 @@ static bool sites(struct ptx_block *block, uint32_t number)
 			at_site |= 1U << lane;
 	}
 	/* one site at a time: the others may still join what follows */
-	EACH_LANE(lane, at_site) {
-		if (!same || site_precedes(warp[lane].value, site, block->parted)) {
-			site = warp[lane].value;
-			same = 0;
-		}
-		if (warp[lane].value == site)
-			same |= 1U << lane;
-	}
+	same = at_first(warp, at_site);
 	if (!same)
 		return strangers_meet(block, number, warp);
-	block->parted++;
+	*parted = same == at_site ? 0 : *parted + 1;
+	for (; pass && (same | passed) != at_site; pass--) {
+		passed |= same;
+		same = at_first(warp, at_site & ~passed);
+	}
 	EACH_LANE(lane, same)
 		block->fibers[number * PTX_WARP + lane].outcome = same;
 	if (same == at_site && !block->warps[number].strangers)
