@@ -308,7 +308,7 @@ static void translate_function(struct translator *t, struct function *function)
 	forget(&function->results);
 	/* it was read before, and had no fault */
 	if (body_read(function, &t->body, &complaint) != CUDA_SUCCESS ||
-	    !body_lockstep(&t->body) || !count_waits(t)) {
+	    !body_lockstep(&t->body, function->kernel) || !count_waits(t)) {
 		root_lacks_memory(t->root);
 		return;
 	}

@@ -255,7 +255,7 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 	struct body body;
 	CUresult result = body_read(function, &body, complaint);
 
-	if (result == CUDA_SUCCESS && !body_lockstep(&body))
+	if (result == CUDA_SUCCESS && !body_lockstep(&body, function->kernel))
 		result = CUDA_ERROR_OUT_OF_MEMORY;
 	if (result == CUDA_SUCCESS) {
 		before = calloc(body.count + 2, sizeof(*before));

@@ -27,39 +27,50 @@ static enum kind kind_of(const struct statement *at)
 static bool ends_block(const struct statement *at)
 {
 	return at->kind == STATEMENT_LABEL || word_is(&at->name, "bra") ||
-	       word_is(&at->name, "brx");
+	       word_is(&at->name, "brx") || word_is(&at->name, "call");
 }
 
-/* Do lanes meet there, so that they are in step behind it? */
+/* Do all lanes meet there, so that they are in step behind it? */
 static bool is_meeting(const struct statement *at)
 {
+	static const char *const masked[] = { "vote", "shfl", "match", "redux", "elect" };
 	const struct opcode *opcode = opcode_find(&at->name);
+	const struct operand *mask;
 
-	return opcode && opcode->flags & OPCODE_WAITS;
+	if (at->guard || !opcode || !(opcode->flags & OPCODE_WAITS) ||
+	    word_is(&at->name, "nanosleep") || statement_has(at, ".arrive"))
+		return false;
+	if (!statement_has(at, ".warp") &&
+	    !(word_is_one_of(&at->name, masked, ARRAY_SIZE(masked)) && statement_has(at, ".sync")))
+		return true;
+	mask = &at->operands[at->operands_count - 1];
+	return mask->kind == OPERAND_NUMBER && (uint32_t)mask->number.integer == UINT32_MAX;
 }
 
-static bool block_stores(const struct statement *at)
-{
-	for (; at && !ends_block(at); at = at->next)
-		if (kind_of(at) == STORE)
-			return true;
-	return false;
-}
+/* That have a statement */
+struct loops {
+	int32_t all, storing;
+	bool end;			/* it is the branch back of one that stores */
+};
 
 /* Counts for each statement the branches back over it. @loops: zeros, one more than statements */
-static void find_loops(const struct body *body, int32_t *loops)
+static void find_loops(const struct body *body, struct loops *loops, uint32_t *stores)
 {
-	uint32_t index = 0;
+	uint32_t index = 0, before = 0;
 
-	for (struct statement *at = body->first; at; at = at->next, index++)
+	for (struct statement *at = body->first; at; at = at->next, index++) {
+		stores[index] = before;
+		before += kind_of(at) == STORE;
 		if (at->kind == STATEMENT_LABEL) {
 			at->label->count = index;
 			at->label->used = true;		/* it has come */
 		}
+	}
 	index = 0;
 	for (const struct statement *at = body->first; at; at = at->next, index++) {
 		const struct operand *to = at->operands;
 		const struct symbol *label;
+		bool storing;
 
 		if (at->kind == STATEMENT_LABEL || !word_is(&at->name, "bra") ||
 		    !at->operands_count || to->kind != OPERAND_NAME)
@@ -67,11 +78,17 @@ static void find_loops(const struct body *body, int32_t *loops)
 		label = label_find(at->scope, &to->name);
 		if (!label || !label->used || label->count > index)
 			continue;
-		loops[label->count]++;
-		loops[index + 1]--;
+		storing = stores[label->count] != stores[index];
+		loops[index].end = storing;
+		loops[label->count].all++;
+		loops[label->count].storing += storing;
+		loops[index + 1].all--;
+		loops[index + 1].storing -= storing;
 	}
-	for (index = 1; index < body->count; index++)
-		loops[index] += loops[index - 1];
+	for (index = 1; index < body->count; index++) {
+		loops[index].all += loops[index - 1].all;
+		loops[index].storing += loops[index - 1].storing;
+	}
 	for (struct statement *at = body->first; at; at = at->next)
 		if (at->kind == STATEMENT_LABEL)
 			at->label->used = false;
@@ -94,17 +111,22 @@ static bool insert(struct body *body, struct statement **link)
 }
 
 /* A loop that only loads may be one that waits for other warps: its lanes need not be in step. */
-static bool insert_all(struct body *body, const int32_t *loops)
+static bool insert_all(struct body *body, const struct loops *loops, bool known)
 {
 	struct statement **link = &body->first;
 	enum kind before = OTHER;
-	bool known = true;		/* all lanes begin together */
 
 	for (uint32_t index = 0; *link; index++, link = &(*link)->next) {
 		struct statement *at = *link;
 		enum kind kind = kind_of(at);
 
 		if (ends_block(at)) {
+			/* none is to be a turn ahead: its site there may be an earlier one */
+			if (loops[index].end && !known) {
+				if (!insert(body, link))
+					return false;
+				link = &(*link)->next;
+			}
 			known = false;
 		} else if (kind == OTHER) {
 			if (is_meeting(at)) {
@@ -113,7 +135,7 @@ static bool insert_all(struct body *body, const int32_t *loops)
 			}
 		} else {
 			bool steps = known ? before != OTHER && before != kind :
-				     !loops[index] || block_stores(at);
+				     !loops[index].all || loops[index].storing;
 
 			known = true;
 			before = kind;
@@ -127,22 +149,24 @@ static bool insert_all(struct body *body, const int32_t *loops)
 	return true;
 }
 
-/* Return: is there memory? */
-bool body_lockstep(struct body *body)
+/* @kernel: all lanes begin together. Return: is there memory? */
+bool body_lockstep(struct body *body, bool kernel)
 {
-	uint32_t kinds[3] = {};
-	int32_t *loops;
-	bool done;
+	uint32_t kinds[3] = {}, *stores;
+	struct loops *loops;
+	bool done = false;
 
 	for (const struct statement *at = body->first; at; at = at->next)
 		kinds[kind_of(at)]++;
 	if (!kinds[LOAD] || !kinds[STORE])
 		return true;
 	loops = calloc(body->count + 2, sizeof(*loops));
-	if (!loops)
-		return false;
-	find_loops(body, loops);
-	done = insert_all(body, loops);
+	stores = calloc(body->count + 2, sizeof(*stores));
+	if (loops && stores) {
+		find_loops(body, loops, stores);
+		done = insert_all(body, loops, kernel);
+	}
+	free(stores);
 	free(loops);
 	return done;
 }
