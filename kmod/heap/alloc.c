@@ -3,15 +3,6 @@
 #include <linux/overflow.h>
 #include "heap.h"
 
-/* Frees segments. The heap_lock is held, but released meanwhile, as memory may end. */
-static void free_unlocked(struct mc_client *client, struct list_head *reaped)
-{
-	lockdep_assert_held(&client->heap_lock);
-	mutex_unlock(&client->heap_lock);
-	mc_segments_free(client, reaped);
-	mutex_lock(&client->heap_lock);
-}
-
 /* Return: would a heap have more than it may if it grew? */
 static bool exceeds_limit(const struct mc_heap *heap, u64 bytes)
 {
@@ -21,7 +12,7 @@ static bool exceeds_limit(const struct mc_heap *heap, u64 bytes)
 /*
  * Adds a segment to a heap, which first gives back unused ones. The heap_lock is released
  * meanwhile: the heap stays, as the caller has counted a block in it, but other threads may take
- * the new room first.
+ * the new segment first. What the heap may have is claimed before that, or others would have it.
  */
 static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 		     struct list_head *reaped)
@@ -30,15 +21,17 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 	LIST_HEAD(unused);
 
 	lockdep_assert_held(&call->client->heap_lock);
-	mc_segments_replace(heap, bytes, &unused);
-	if (!list_empty(&unused))
-		free_unlocked(call->client, &unused);
-	if (exceeds_limit(heap, bytes))
+	if (!heap->limit || bytes <= heap->limit)
+		mc_segments_replace(heap, bytes, &unused);
+	if (exceeds_limit(heap, bytes)) {
+		list_splice(&unused, reaped);
 		return mc_fail(call, -ENOMEM,
 			       "the heap has %llu of the %llu bytes that it may have",
 			       heap->taken, heap->limit);
+	}
 	heap->taken += bytes;
 	mutex_unlock(&call->client->heap_lock);
+	mc_segments_free(call->client, &unused);
 	segment = mc_segment_new(call, heap, bytes, NULL, 0);
 	mutex_lock(&call->client->heap_lock);
 	if (IS_ERR(segment))
@@ -56,9 +49,12 @@ static bool make_room(struct mc_client *client)
 {
 	LIST_HEAD(reaped);
 
+	lockdep_assert_held(&client->heap_lock);
 	if (!mc_heap_reap_all(client, &reaped))
 		return false;
-	free_unlocked(client, &reaped);
+	mutex_unlock(&client->heap_lock);
+	mc_segments_free(client, &reaped);
+	mutex_lock(&client->heap_lock);
 	return true;
 }
 

@@ -120,6 +120,37 @@ TEST_F(race, pool)
 	RUN(&game, allocate_of_pool, change_pool);
 }
 
+/* One thread has a block of 7 or 8 chunks, another one of 5 or 6. */
+static void replace(struct player *player)
+{
+	size_t chunks = (player->number ? 6 : 8) - player->round % 2;
+	CUdeviceptr at;
+
+	if (player->number > 1)
+		return;
+	MUST(!cuMemAllocFromPoolAsync(&at, chunks * CHUNK, player->game->pool,
+				      CU_STREAM_PER_THREAD));
+	MUST(!cuMemFreeAsync(at, CU_STREAM_PER_THREAD));
+	MUST(!cuStreamSynchronize(CU_STREAM_PER_THREAD));
+}
+
+/* Both blocks fit at any time: what the pool keeps of other sizes must go, and go to no other. */
+TEST_F(race, full_pool)
+{
+	CUmemPoolProps props = {
+		.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 },
+		.maxSize = 16 * CHUNK,
+	};
+	cuuint64_t all = UINT64_MAX;
+	struct game game = {};
+
+	start(_metadata, &game);
+	ASSERT_OK(cuMemPoolCreate(&game.pool, &props));
+	ASSERT_OK(cuMemPoolSetAttribute(game.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
+	RUN(&game, replace);
+}
+
 /* ---- handles ---- */
 
 static void use_handles(struct player *player)
