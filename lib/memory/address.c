@@ -89,10 +89,13 @@ static char *claim_place(size_t size, size_t alignment, CUdeviceptr hint, size_t
 /* The place of a reservation that was freed is the next one's, if it was the last one's. */
 static void give_place_back(CUdeviceptr address, size_t size)
 {
+	int before = cancel_hold();
+
 	pthread_mutex_lock(&place_lock);
 	if (next_place == address + size)
 		next_place = address;
 	pthread_mutex_unlock(&place_lock);
+	cancel_release(before);
 }
 
 /*
@@ -106,21 +109,31 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 {
 	size_t claimed_size, rest;
 	char *claimed, *start;
+	int before;
 
 	if (alignment < MEMCAST_GRANULARITY)
 		alignment = MEMCAST_GRANULARITY;
 	if (__builtin_add_overflow(size, alignment, &rest))
 		return fail(CUDA_ERROR_OUT_OF_MEMORY, "no room for %zu bytes", size);
 
+	before = cancel_hold();
 	pthread_mutex_lock(&place_lock);
 	claimed = claim_place(size, alignment, hint, &claimed_size);
 	/* The highest aligned place, so that no hole is left below the mapping above. */
 	rest = (claimed_size - size) & ~(alignment - 1);
 	rest -= ((uintptr_t)claimed + rest) & (alignment - 1);
 	start = claimed + rest;
-	if (claimed != MAP_FAILED && !hint)
-		next_place = (uintptr_t)start + size;
+	if (claimed != MAP_FAILED) {
+		if (rest)
+			munmap(claimed, rest);
+		/* before another thread looks for its place behind this one */
+		if (claimed_size - rest > size)
+			munmap(start + size, claimed_size - rest - size);
+		if (!hint)
+			next_place = (uintptr_t)start + size;
+	}
 	pthread_mutex_unlock(&place_lock);
+	cancel_release(before);
 	if (claimed == MAP_FAILED)
 		return fail(CUDA_ERROR_OUT_OF_MEMORY,
 			    "no room for %zu bytes of addresses: %m", size);
@@ -130,14 +143,10 @@ CUresult address_reserve(CUdeviceptr *address, size_t size, size_t alignment,
 		CUresult result = fail(result_of_errno(errno), "mmap of %zu bytes: %m%s", size,
 				       errno == ENOMEM ? " " SHARE_HINT : "");
 
-		munmap(claimed, claimed_size);
+		munmap(start, size);
 		give_place_back((uintptr_t)start, size);
 		return result;
 	}
-	if (rest)
-		munmap(claimed, rest);
-	if (claimed_size - rest > size)
-		munmap(start + size, claimed_size - rest - size);
 	*address = (uintptr_t)start;
 	return CUDA_SUCCESS;
 }
