@@ -77,7 +77,9 @@ static CUresult launch_submit(struct stream *stream, struct invocation *invocati
 static CUresult launch_captured(struct stream *stream, struct function *function,
 				const struct request *request)
 {
-	const CUlaunchAttributeValue value = { .priority = stream->priority };
+	const CUlaunchAttributeValue value = {
+		.priority = request->has_priority ? request->priority : stream->priority,
+	};
 	struct invocation *invocation;
 	CUgraphNodeParams params;
 	CUresult result = capture_operations->check_failed(stream);

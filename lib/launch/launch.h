@@ -55,6 +55,8 @@ struct request {
 	unsigned int grid[3], block[3], shared;
 	unsigned int cluster[3];	/* all 0: none */
 	bool cooperative;
+	bool has_priority;		/* of its own, not the stream's */
+	int priority;
 	void *const *parameters, *const *extra;
 	CUevent events[2];		/* recorded after the launch, or NULL */
 };

@@ -864,28 +864,44 @@ TEST_F(kernel, an_instance_s_kernels_keep_attributes)
 	EXPECT_ATTRIBUTES_CHANGED(with_priority);
 }
 
-/* A captured kernel has the priority of its stream. */
+/* Captures a launch in @stream. Return: its node's priority */
+static int priority_of_captured(CUstream stream, CUfunction function, void **parameters,
+				const CUlaunchAttribute *own)
+{
+	const CUlaunchConfig config = {
+		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
+		.blockDimZ = 1, .hStream = stream, .attrs = (CUlaunchAttribute *)own,
+		.numAttrs = own ? 1 : 0,
+	};
+	CUkernelNodeAttrValue attribute = {};
+	CUgraph graph = NULL;
+	CUgraphNode node;
+	size_t count = 1;
+
+	if (cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) ||
+	    cuLaunchKernelEx(&config, function, parameters, NULL) ||
+	    cuStreamEndCapture(stream, &graph) || cuGraphGetNodes(graph, &node, &count) ||
+	    cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute))
+		return 1;
+	cuGraphDestroy(graph);
+	return attribute.priority;
+}
+
+/* A captured kernel has the priority of its launch, or else of its stream. */
 TEST_F(kernel, capture_keeps_priorities)
 {
+	const CUlaunchAttribute own = {
+		.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = -3,
+	};
 	void *parameters[] = { &self->memory, &(uint32_t) { 3 } };
-	CUkernelNodeAttrValue attribute = {};
 	CUfunction function;
 	CUstream stream;
-	CUgraphNode node;
-	CUgraph graph;
-	size_t count = 1;
 
 	load_kernels();
 	ASSERT_OK(cuModuleGetFunction(&function, self->module, "fill"));
 	ASSERT_OK(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -2));
-	ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-	ASSERT_OK(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, stream, parameters, NULL));
-	ASSERT_OK(cuStreamEndCapture(stream, &graph));
-	ASSERT_OK(cuGraphGetNodes(graph, &node, &count));
-	ASSERT_EQ(1, count);
-	ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute));
-	EXPECT_EQ(-2, attribute.priority);
-	ASSERT_OK(cuGraphDestroy(graph));
+	EXPECT_EQ(-2, priority_of_captured(stream, function, parameters, NULL));
+	EXPECT_EQ(-3, priority_of_captured(stream, function, parameters, &own));
 	ASSERT_OK(cuStreamDestroy(stream));
 }
 

@@ -110,10 +110,11 @@ TEST_F(stream, other_devices_go_on)
 	EXPECT_OK(cuCtxDestroy(other));
 }
 
-/* Calls that queue nothing fail, too. A capture under way ends with its stream or context. */
+/* Calls that queue nothing fail, too. A capture under way ends all the same. */
 TEST_F(stream, captures_and_uploads_fail)
 {
 	CUcontext failed, other;
+	CUstreamCaptureStatus status;
 	CUgraphExec instance;
 	CUevent done, event;
 	CUgraph graph;
@@ -139,6 +140,9 @@ TEST_F(stream, captures_and_uploads_fail)
 	EXPECT_FAULT(cuEventRecord(event, self->free));
 	EXPECT_FAULT(cuStreamWaitEvent(self->free, done, 0));
 	EXPECT_FAULT(cuStreamEndCapture(self->free, &graph));
+	EXPECT_EQ(NULL, graph);
+	ASSERT_OK(cuStreamIsCapturing(self->free, &status));
+	EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, status);
 	EXPECT_FAULT(cuStreamDestroy(self->free));
 	EXPECT_OK(cuCtxDestroy(other));
 }

@@ -59,20 +59,25 @@ static CUresult check_joined(struct capture *capture)
 static CUresult check_end(const struct stream *stream)
 {
 	struct branch *branch = stream->branch;
-	CUresult result = stream_working(stream);
+	CUresult result;
 
+	if (branch && branch == branch->capture->origin)
+		return CUDA_SUCCESS;
+	result = stream_working(stream);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!branch)
 		return fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
-	if (branch == branch->capture->origin)
-		return CUDA_SUCCESS;
 	capture_fail(branch->capture);
 	return fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "the capture began in another stream");
 }
 
-static CUresult how_it_ends(struct capture *capture)
+static CUresult how_it_ends(const struct stream *stream, struct capture *capture)
 {
+	CUresult result = stream_working(stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
 	if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !capture_is_own(capture))
 		return fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
 			    "another thread began the capture");
@@ -94,7 +99,7 @@ static CUresult capture_end(CUstream stream_handle, CUgraph *handle)
 	result = check_end(stream);
 	if (result == CUDA_SUCCESS) {
 		capture = stream->branch->capture;
-		result = how_it_ends(capture);
+		result = how_it_ends(stream, capture);
 		if (handle)
 			*handle = result == CUDA_SUCCESS ? capture->graph->handle : NULL;
 		if (capture->owns_graph && (result != CUDA_SUCCESS || !handle))
