@@ -244,8 +244,12 @@ static CUresult wait_for_users(const struct library *library)
 	struct module *module = NULL;
 
 	while ((module = next_module(library, module)))
-		if (result == CUDA_SUCCESS && module_is_alive(module))
+		if (result == CUDA_SUCCESS && module_is_alive(module)) {
 			result = streams_wait(module->context);
+			/* it has ended meanwhile, and all work with it */
+			if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+				result = CUDA_SUCCESS;
+		}
 	return result;
 }
 
