@@ -303,6 +303,8 @@ TEST_F(ipc, a_failed_context)
 	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuMemcpyDtoD(other, block, CHUNK));
 	cuda_start(0);
 	EXPECT_OK(cuIpcCloseMemHandle(opened));
+	/* the last close waits for the context's work, and is told of the failure */
+	EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuIpcCloseMemHandle(opened));
 	EXPECT_EQ(0x1234, *(volatile uint32_t *)opened);
 	ASSERT_OK(cuCtxDestroy(context));
 	EXPECT_REASON(cuIpcCloseMemHandle(opened), "no handle is open at #");
