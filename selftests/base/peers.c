@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-heap.h>
+#include <linux/memfd.h>
 #include <linux/udmabuf.h>
 #include <poll.h>
 #include <stdio.h>
@@ -217,7 +218,7 @@ int udmabuf_scattered_buffer(void)
 
 int udmabuf_huge_buffer(size_t bytes)
 {
-	return sealed_buffer(bytes, MFD_HUGETLB);
+	return sealed_buffer(bytes, MFD_HUGETLB | MFD_HUGE_2MB);
 }
 
 static bool polls(int fd, short events)
