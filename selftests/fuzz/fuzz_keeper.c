@@ -102,7 +102,7 @@ static const char *keeper_binds(struct keeper *k)
 		return "not all members have what was written";
 	k->at[0][7] = value;
 	/* the store made the rest of the page equal the first member's: restores the second's */
-	for (i = 0; i < 4096 / sizeof(uint64_t); i++)
+	for (i = 0; i < PAGE / sizeof(uint64_t); i++)
 		k->at[1][i] = k->at[0][i] + 1;
 	release.handle = team.out_handle;
 	return CALL(HANDLE_RELEASE, release) ? "the team cannot be released" : NULL;
