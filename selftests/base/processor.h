@@ -67,6 +67,8 @@ static inline void store_past(int *to, int value)
 #define CALL_REGISTERS		8
 /* Do plain stores to a window reach all replicas? */
 #define STORES_REACH_ALL	false
+/* Addresses that a process has are below 2 to the power of this. */
+#define ADDRESS_BITS		48
 /* Does the library know protection keys of memory? */
 #define KEYS_KNOWN		false
 /* In names of facts (selftests/facts/tables/): it is one of other processors only. */
@@ -124,6 +126,7 @@ static inline void store_past(int *to, int value)
 
 #define CALL_REGISTERS		6
 #define STORES_REACH_ALL	true
+#define ADDRESS_BITS		47
 #define KEYS_KNOWN		true
 #define OF_OTHERS		"(arm64)"
 #define SAID_INSTRUCTION	"'"

@@ -6,6 +6,7 @@
  * test does not make the call.
  */
 #include "model_rules.h"
+#include "processor.h"
 
 #define FD		CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 #define WINDOWS		(CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)
@@ -273,9 +274,9 @@ static int expect(struct model *m, const struct call *c)
 		return c->fd >= 0 ? OK : CUDA_ERROR_UNKNOWN;
 	case RESERVE:
 		if (c->flags || !c->bytes || misaligned(c->bytes | c->address) ||
-		    (c->offset & (c->offset - 1)) || c->offset >> 47)
+		    (c->offset & (c->offset - 1)) || c->offset >> ADDRESS_BITS)
 			return INVALID;
-		return c->address >> 47 ? CUDA_ERROR_OUT_OF_MEMORY : OK;
+		return c->address >> ADDRESS_BITS ? CUDA_ERROR_OUT_OF_MEMORY : OK;
 	case FREE:
 		if (!r || r->address != c->address || r->bytes != c->bytes)
 			return INVALID;
