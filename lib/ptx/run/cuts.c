@@ -186,39 +186,17 @@ static uint32_t all_here(const struct walk *walk, uint32_t first, uint32_t lane,
 	return mask & live;
 }
 
-/* Return: of lanes at sites, those at the first one */
-static uint32_t at_first(const struct walk *walk, uint32_t first, uint32_t lanes)
-{
-	uint32_t same = 0, site = UINT32_MAX;
-
-	EACH_LANE(lane, lanes) {
-		uint32_t own = walk->state->next[first + lane];
-
-		if (own < site)
-			same = 0;
-		if (own <= site) {
-			site = own;
-			same |= 1U << lane;
-		}
-	}
-	return same;
-}
-
 /* Return: the lanes that are at the site whose turn it is */
 static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live)
 {
-	uint32_t *parted = &walk->parted[first / PTX_WARP], at_site = 0, same, passed = 0;
-	uint32_t pass = sites_passed(*parted, SITES_LONG);
+	uint64_t site[PTX_WARP];
+	uint32_t at_site = 0;
 
-	EACH_LANE(lane, live)
+	EACH_LANE(lane, live) {
 		at_site |= (uint32_t)(cut_of(walk, first + lane)->kind == PTX_CUT_SITE) << lane;
-	same = at_first(walk, first, at_site);
-	*parted = same == at_site ? 0 : *parted + 1;
-	for (; pass && (same | passed) != at_site; pass--) {
-		passed |= same;
-		same = at_first(walk, first, at_site & ~passed);
+		site[lane] = walk->state->next[first + lane];
 	}
-	return same;
+	return lanes_in_turn(site, at_site, &walk->parted[first / PTX_WARP], SITES_LONG);
 }
 
 /*

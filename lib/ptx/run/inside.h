@@ -223,17 +223,6 @@ __attribute__((noreturn)) void run_fail_at(struct fiber *fiber, uintptr_t rip, i
 					   void (*write)(const void *data, char *text, size_t size),
 					   const void *data);
 
-/*
- * Of lanes at several sites those at the first one of the text go on, which may come to where the
- * others are: so lanes meet again behind a branch. They may wait in a loop for the others, though:
- * of these, too, some go on after a long time. @parted: how often lanes of the warp have gone on
- * while others were at another site. Return: how many sites to pass over
- */
-static inline uint32_t sites_passed(uint32_t parted, uint32_t long_time)
-{
-	return parted % long_time == long_time - 1 ? 1 + parted / long_time % (PTX_WARP - 1) : 0;
-}
-
 static inline struct fiber *fiber_of(struct ptx_thread *thread)
 {
 	return (struct fiber *)thread;

@@ -74,4 +74,42 @@ static inline uint32_t lane_vote(uint32_t operation, uint32_t lanes, uint32_t ye
 	}
 }
 
+/* Return: of lanes at sites, those at the first one. @site: of each lane */
+static inline uint32_t lanes_at_first(const uint64_t *site, uint32_t lanes)
+{
+	uint64_t first = UINT64_MAX;
+	uint32_t same = 0;
+
+	EACH_LANE(lane, lanes) {
+		if (site[lane] < first)
+			same = 0;
+		if (site[lane] <= first) {
+			first = site[lane];
+			same |= 1U << lane;
+		}
+	}
+	return same;
+}
+
+/*
+ * Of lanes at several sites those at the first one of the text go on, which may come to where the
+ * others are: so lanes meet again behind a branch. They may wait in a loop for the others, though:
+ * of these, too, some go on after a long time. @parted: how often lanes of the warp have gone on
+ * while others were at another site. Return: the lanes whose turn it is
+ */
+static inline uint32_t lanes_in_turn(const uint64_t *site, uint32_t lanes, uint32_t *parted,
+				     uint32_t long_time)
+{
+	uint32_t same = lanes_at_first(site, lanes), passed = 0, pass = 0;
+
+	if (*parted % long_time == long_time - 1)
+		pass = 1 + *parted / long_time % (PTX_WARP - 1);
+	*parted = same == lanes ? 0 : *parted + 1;
+	for (; pass && (same | passed) != lanes; pass--) {
+		passed |= same;
+		same = lanes_at_first(site, lanes & ~passed);
+	}
+	return same;
+}
+
 #endif /* MEMCAST_PTX_LANES_H */

@@ -409,46 +409,26 @@ static bool strangers_meet(struct ptx_block *block, uint32_t number, const struc
 	return true;
 }
 
-/* Return: of lanes at sites, those at the first one */
-static uint32_t at_first(const struct fiber *warp, uint32_t lanes)
-{
-	uint64_t site = UINT64_MAX;
-	uint32_t same = 0;
-
-	EACH_LANE(lane, lanes) {
-		if (warp[lane].value < site)
-			same = 0;
-		if (warp[lane].value <= site) {
-			site = warp[lane].value;
-			same |= 1U << lane;
-		}
-	}
-	return same;
-}
-
 /* Lets lanes at sites of a warp go on, if they are complete. Return: does one go on? */
 static bool sites(struct ptx_block *block, uint32_t number)
 {
 	const struct fiber *warp = block->fibers + number * PTX_WARP;
-	uint32_t *parted = &block->warps[number].parted;
-	uint32_t at_site = 0, same, passed = 0, pass = sites_passed(*parted, SITES_LONG);
+	uint32_t at_site = 0, same;
+	uint64_t site[PTX_WARP];
 
 	EACH_LANE(lane, block->warps[number].live) {
 		if (warp[lane].state == FIBER_READY && !warp[lane].polled)
 			return false;
 		if (warp[lane].state == FIBER_WAITS && warp[lane].meeting == MEET_SITE &&
-		    block->warps[number].waiting >> lane & 1)
+		    block->warps[number].waiting >> lane & 1) {
 			at_site |= 1U << lane;
+			site[lane] = warp[lane].value;
+		}
 	}
-	/* one site at a time: the others may still join what follows */
-	same = at_first(warp, at_site);
-	if (!same)
+	if (!at_site)
 		return strangers_meet(block, number, warp);
-	*parted = same == at_site ? 0 : *parted + 1;
-	for (; pass && (same | passed) != at_site; pass--) {
-		passed |= same;
-		same = at_first(warp, at_site & ~passed);
-	}
+	/* one site at a time: the others may still join what follows */
+	same = lanes_in_turn(site, at_site, &block->warps[number].parted, SITES_LONG);
 	EACH_LANE(lane, same)
 		block->fibers[number * PTX_WARP + lane].outcome = same;
 	if (same == at_site && !block->warps[number].strangers)
