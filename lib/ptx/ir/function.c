@@ -307,8 +307,7 @@ static void translate_function(struct translator *t, struct function *function)
 	forget(&function->parameters);
 	forget(&function->results);
 	/* it was read before, and had no fault */
-	if (body_read(function, &t->body, &complaint) != CUDA_SUCCESS ||
-	    !body_lockstep(&t->body, function->kernel) || !count_waits(t)) {
+	if (body_read_in_step(function, &t->body, &complaint) != CUDA_SUCCESS || !count_waits(t)) {
 		root_lacks_memory(t->root);
 		return;
 	}

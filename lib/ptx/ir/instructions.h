@@ -167,7 +167,8 @@ bool statement_may_wait(const struct statement *statement);
 bool callee_may_wait(const struct statement *statement);
 bool body_depends(const struct body *body);
 bool statement_is_meeting(const struct statement *at);
-bool body_lockstep(struct body *body, bool kernel);
+CUresult body_read_in_step(struct function *function, struct body *body,
+			   struct complaint *complaint);
 uint32_t cuts_find(const struct body *body);
 uint32_t body_joins(const struct body *body, bool cut);
 LLVMValueRef is_in_space(struct translator *t, LLVMValueRef address, enum space space,

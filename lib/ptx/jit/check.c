@@ -253,10 +253,8 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 	struct before *before = NULL;
 	uint32_t index = 0;
 	struct body body;
-	CUresult result = body_read(function, &body, complaint);
+	CUresult result = body_read_in_step(function, &body, complaint);
 
-	if (result == CUDA_SUCCESS && !body_lockstep(&body, function->kernel))
-		result = CUDA_ERROR_OUT_OF_MEMORY;
 	if (result == CUDA_SUCCESS) {
 		before = calloc(body.count + 2, sizeof(*before));
 		if (!before)

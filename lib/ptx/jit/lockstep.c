@@ -150,7 +150,7 @@ static bool insert_all(struct body *body, const struct loops *loops, bool known)
 }
 
 /* @kernel: all lanes begin together. Return: is there memory? */
-bool body_lockstep(struct body *body, bool kernel)
+static bool body_lockstep(struct body *body, bool kernel)
 {
 	uint32_t kinds[3] = {}, *stores;
 	struct loops *loops;
@@ -169,4 +169,14 @@ bool body_lockstep(struct body *body, bool kernel)
 	free(stores);
 	free(loops);
 	return done;
+}
+
+/* Reads a function's body as body_read() does, with the steps of its lanes. */
+CUresult body_read_in_step(struct function *function, struct body *body,
+			   struct complaint *complaint)
+{
+	CUresult result = body_read(function, body, complaint);
+
+	return result == CUDA_SUCCESS && !body_lockstep(body, function->kernel) ?
+	       CUDA_ERROR_OUT_OF_MEMORY : result;
 }
