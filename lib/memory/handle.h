@@ -33,6 +33,15 @@ CUresult memory_handle_info(CUmemGenericAllocationHandle handle,
 CUresult team_ioctl(const char *call, unsigned long request, struct memcast_header *argument,
 		    size_t size, uint32_t team, uint32_t memory);
 
+/* A pointer parameter is an fd itself, where a handle to be imported is one. */
+static inline CUresult memory_fd(const void *shareable, int *fd)
+{
+	*fd = (intptr_t)shareable;
+	return *fd == (intptr_t)shareable ? CUDA_SUCCESS :
+		fail(CUDA_ERROR_UNKNOWN, "%p is not an fd: pass it itself, not its address",
+		     shareable);
+}
+
 /* fabric.c */
 CUresult fabric_open_channels(bool again);
 

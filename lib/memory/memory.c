@@ -241,11 +241,9 @@ static CUresult import_handle(CUmemGenericAllocationHandle *handle, const void *
 	if (type == CU_MEM_HANDLE_TYPE_FABRIC) {
 		memcpy(arg.fabric, shareable, sizeof(arg.fabric));
 	} else {
-		/* The pointer parameter is the fd itself. */
-		if ((intptr_t)shareable != (int)(intptr_t)shareable)
-			return fail(CUDA_ERROR_UNKNOWN,
-				    "%p is not an fd: pass it itself, not its address", shareable);
-		arg.fd = (intptr_t)shareable;
+		result = memory_fd(shareable, &arg.fd);
+		if (result != CUDA_SUCCESS)
+			return result;
 		arg.flags = MEMCAST_IMPORT_FOREIGN;
 		arg.device = MEMCAST_DEVICE_NONE;
 	}

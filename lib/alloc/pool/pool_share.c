@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/ioctl.h"
+#include "memory/handle.h"
 #include "pool.h"
 #include "stream/stream.h"
 
@@ -64,18 +65,16 @@ DEFINE_CALL(cuMemPoolImportFromShareableHandle, (CUmemoryPool *pool, void *handl
 						 unsigned long long flags),
 	    pool, handle, type, flags)
 {
-	struct memcast_heap_import arg = { .fd = (intptr_t)handle };
+	struct memcast_heap_import arg = {};
 	CUresult result;
 
 	if (!pool)
 		return fail(CUDA_ERROR_INVALID_VALUE, "NULL output");
 	result = check_type(type, flags, &arg.handle_type);
+	if (result == CUDA_SUCCESS)
+		result = memory_fd(handle, &arg.fd);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* the pointer parameter is the fd itself */
-	if ((intptr_t)handle != arg.fd)
-		return fail(CUDA_ERROR_UNKNOWN, "%p is not an fd: pass it itself, not its address",
-			    handle);
 	result = device_ioctl(MEMCAST_HEAP_IMPORT, &arg);
 	if (result == CUDA_SUCCESS)
 		*pool = (CUmemoryPool)(uintptr_t)arg.out_heap;
