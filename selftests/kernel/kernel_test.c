@@ -484,12 +484,15 @@ TEST_F(kernel, multimem)
 	ASSERT_OK(cuGraphDestroy(graph));
 }
 
+/* Parameters of a node: @grid blocks of four threads fill the memory with @value. */
+#define FILL(grid, value)							\
+	.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1,				\
+	.blockDimX = 4, .blockDimY = 1, .blockDimZ = 1,				\
+	.kernelParams = (void *[]) { &self->memory, value }
+
 TEST_F(kernel, graph_as_text)
 {
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &(uint32_t) { 3 } },
-	};
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(2, &(uint32_t) { 3 }) };
 	int file = memfd_create("text", MFD_CLOEXEC);
 	char path[32], text[512] = "";
 	CUgraphNode node;
@@ -514,10 +517,7 @@ TEST_F(kernel, graph)
 {
 	CUdeviceptr bad = 16;
 	uint32_t value = 3;
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-	}, found;
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(1, &value) }, found;
 	CUkernelNodeAttrValue attribute = { .priority = -1 };
 	CUgraphExec instance;
 	CUgraphNode node;
@@ -573,10 +573,7 @@ TEST_F(kernel, programmatic_edges)
 	uint32_t value = 3;
 	CUgraphNodeParams params = {
 		.type = CU_GRAPH_NODE_TYPE_KERNEL,
-		.kernel = {
-			.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-			.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-		},
+		.kernel = { FILL(1, &value) },
 	};
 	CUgraphEdgeData edge = { .from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
 				 .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
@@ -685,10 +682,7 @@ TEST_F(kernel, programmatic_edges_of_captures)
 TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
 {
 	uint32_t value = 3;
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-	};
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(2, &value) };
 	CUkernelNodeAttrValue attribute = { .clusterDim = { 2, 1, 1 } };
 	CUgraphExec instance;
 	CUgraphNode node;
@@ -740,10 +734,7 @@ TEST_F(kernel, other_parameters_of_a_node_leave_its_attributes)
 TEST_F(kernel, parameters_of_a_node_stay_in_their_place)
 {
 	uint32_t value = 3;
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-	}, found, again;
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(1, &value) }, found, again;
 	CUkernelNodeAttrValue attribute = { .priority = -1 };
 	CUgraphExec instance, of_clone;
 	CUgraph graph, clone;
@@ -794,10 +785,7 @@ TEST_F(kernel, parameters_of_a_node_stay_in_their_place)
 TEST_F(kernel, an_instance_s_kernels_keep_their_context)
 {
 	uint32_t value = 3;
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-	};
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(1, &value) };
 	CUgraphExecUpdateResultInfo info;
 	CUgraphExec instance;
 	CUcontext context;
@@ -828,10 +816,7 @@ TEST_F(kernel, an_instance_s_kernels_keep_their_context)
 /* So does a kernel being cooperative; its priority does if the instance uses that. */
 TEST_F(kernel, an_instance_s_kernels_keep_attributes)
 {
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &(uint32_t) { 3 } },
-	};
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(1, &(uint32_t) { 3 }) };
 	CUkernelNodeAttrValue attribute = { .priority = -1 };
 	CUgraphExecUpdateResultInfo info = {};
 	CUgraphExec plain, with_priority;
@@ -909,10 +894,7 @@ TEST_F(kernel, capture_keeps_priorities)
 TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 {
 	uint32_t value = 3;
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 3, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-	};
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(3, &value) };
 	CUkernelNodeAttrValue pair = { .clusterDim = { 2, 1, 1 } }, attribute = pair;
 	CUgraphNode node, even;
 	CUgraph graph;
@@ -956,10 +938,7 @@ TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 TEST_F(kernel, another_function_of_a_node_has_its_own_cluster)
 {
 	uint32_t value = 3;
-	CUDA_KERNEL_NODE_PARAMS params = {
-		.gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1,
-		.blockDimZ = 1, .kernelParams = (void *[]) { &self->memory, &value },
-	};
+	CUDA_KERNEL_NODE_PARAMS params = { FILL(2, &value) };
 	CUkernelNodeAttrValue attribute;
 	CUgraphNode node;
 	CUgraph graph;
