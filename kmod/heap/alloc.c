@@ -43,7 +43,7 @@ static int heap_grow(struct mc_call *call, struct mc_heap *heap, u64 bytes,
 
 /*
  * Gives unused memory of the client's heaps back. Return: was there any? The heap_lock is
- * released meanwhile.
+ * released meanwhile, as memory may end.
  */
 static bool make_room(struct mc_client *client)
 {
