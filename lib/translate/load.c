@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Loads memcast-ptx.so from the folder of libcuda.so.1. */
 #include <dlfcn.h>
+#include <gnu/lib-names.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct ptx_object *loaded;
 static char failure[2 * PATH_MAX];	/* why it cannot be used */
 
+/* Has the program a function of its own in the place of a library's? */
+static bool is_replaced(const char *library, const char *name)
+{
+	void *own = dlsym(RTLD_DEFAULT, name), *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+
+	return own && handle && own != dlsym(handle, name);
+}
+
 /*
- * DEEPBIND: the object's calls of LLVM are its own LLVM's, whatever the program has of it. A
- * sanitizer's runtime does not allow that.
+ * DEEPBIND: the object's calls of LLVM are its own LLVM's, whatever the program has of it. So are its
+ * calls of the C library, which would get memory to free that an allocator of the program's, as
+ * jemalloc or a sanitizer, has given to strdup() or to another library.
  */
 static void translate_load(void)
 {
@@ -24,7 +34,7 @@ static void translate_load(void)
 	void *handle;
 	int flags = RTLD_NOW | RTLD_LOCAL;
 
-	if (!dlsym(RTLD_DEFAULT, "__asan_init") && !dlsym(RTLD_DEFAULT, "__tsan_init"))
+	if (!is_replaced(LIBC_SO, "malloc") && !is_replaced("libstdc++.so.6", "_Znwm"))
 		flags |= RTLD_DEEPBIND;
 	if (value && !strcmp(value, "0")) {
 		strcpy(failure, "MEMCAST_PTX=0 is set");

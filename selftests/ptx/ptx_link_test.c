@@ -4,6 +4,45 @@
 #include "ptx_fixture.h"
 #include "reason.h"
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* The program's own allocator, as with jemalloc: the C library's free() would abort at its memory. */
+#define OWN 0x6f776e206f776e21
+
+void *__libc_malloc(size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void __libc_free(void *memory);
+
+static bool is_own(const uint64_t *memory)
+{
+	return memory && memory[-1] == OWN;
+}
+
+static void *make_own(uint64_t *memory)
+{
+	if (!memory)
+		return NULL;
+	memory[1] = OWN;
+	return memory + 2;
+}
+
+void *malloc(size_t size)
+{
+	return make_own(__libc_malloc(size + 16));
+}
+
+void *realloc(void *memory, size_t size)
+{
+	if (memory && !is_own(memory))
+		return __libc_realloc(memory, size);
+	return make_own(__libc_realloc(memory ? (uint64_t *)memory - 2 : NULL, size + 16));
+}
+
+void free(void *memory)
+{
+	__libc_free(is_own(memory) ? (uint64_t *)memory - 2 : memory);
+}
+#endif
+
 TEST_F(ptx, wrong_text)
 {
 	static const char text[] = HEAD ".visible .entry k() {\n.reg .b32 %r<2>;\n"
