@@ -86,6 +86,31 @@ TEST_F(ptx, values_of_the_variable)
 	EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED / 100, (int)results[2]);
 }
 
+static CUmodule late;
+
+static void launch_late(void)
+{
+	_exit(launch(late, NULL, "empty", 1, 1, NULL) != CUDA_SUCCESS);
+}
+
+/* A function that exit() calls after the destructors of LLVM: a kernel is compiled there. */
+TEST_F(ptx, launches_at_exit)
+{
+	pid_t child = fork();
+	int status = -1;
+
+	if (!child) {
+		ASSERT_EQ(0, setenv("MEMCAST_PTX_CACHE", "0", 1));
+		ASSERT_EQ(0, atexit(launch_late));
+		load(kernels);
+		ASSERT_OK(cuModuleLoadData(&late, kernels));
+		exit(1);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	load(kernels);
+	EXPECT_EQ(0, status);
+}
+
 /* Kernels reach device memory, from the stream's thread and its helpers; the program does not. */
 TEST_F(ptx, with_host_access_forbidden)
 {
