@@ -20,8 +20,9 @@ tests	 := $(test_programs) $(patsubst %.sh,$(B)/selftests/%,$(notdir $(test_scri
 	    $(examples:$(B)/%=$(B)/selftests/%) $(B)/selftests/examples/readme \
 	    $(B)/selftests/memcast-smi $(B)/selftests/vm-watch \
 	    $(test_tables)
-nvidia	 := $(if $(cross),,$(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda))))
-ifneq ($(nvidia),)
+nvidia	 := $(firstword $(wildcard $(addsuffix /include/cuda.h,$(CUDA_HOME) /usr/local/cuda)))
+# for another processor there is no runtime of NVIDIA's
+ifneq ($(if $(cross),,$(nvidia)),)
 of_nvidia := address copy device entry memory surface team
 ifneq ($(wildcard $(dir $(nvidia))../lib64/libcudart.so.13),)
 # NVIDIA's runtime may hold what locks it likes while it calls the driver.
@@ -120,7 +121,7 @@ $(B)/selftests/host-window $(B)/selftests/host-makers $(B)/selftests/host-bulk-w
 		-MF $(B)/$(<:.c=.d) -pthread -o $@ $<
 
 # As programs of somebody else's: NVIDIA's header, NVIDIA's stub to link with
-ifneq ($(nvidia),)
+ifneq ($(of_nvidia),)
 $(foreach name,$(of_nvidia),$(eval $(B)/selftests/nvidia_$(name)_test: $(filter %/$(name)_test.c,$(test_mains))))
 $(of_nvidia:%=$(B)/selftests/nvidia_%_test): $(B)/selftests/nvidia_%_test: $(B)/selftests/shared.a
 	@mkdir -p $(patsubst %,$(B)/%,$(dir $(filter %.c,$^)))
