@@ -35,8 +35,8 @@ static void open_if_complete(struct ptx_block *block, uint32_t id)
 	memset(barrier, 0, sizeof(*barrier));
 	block->barriers &= ~(1U << id);
 	for (struct fiber *fiber = waiting.first; fiber; fiber = fiber->next) {
-		fiber->outcome = fiber->detail[0] == PTX_RED_POPC ? yes :
-				 fiber->detail[0] == PTX_RED_AND ? yes == asked : yes > 0;
+		fiber->outcome = fiber->operation == PTX_RED_POPC ? yes :
+				 fiber->operation == PTX_RED_AND ? yes == asked : yes > 0;
 		races_meet(fiber);
 	}
 	fibers_wake(&waiting);
@@ -75,7 +75,7 @@ static void arrive(struct fiber *fiber, uint32_t id, uint32_t count, bool waits)
 
 void ptx_run_bar_sync(struct ptx_thread *thread, uint32_t id, uint32_t count)
 {
-	fiber_of(thread)->detail[0] = PTX_RED_POPC;
+	fiber_of(thread)->operation = PTX_RED_POPC;
 	arrive(fiber_of(thread), id, count, true);
 }
 
@@ -90,7 +90,7 @@ uint32_t ptx_run_bar_red(struct ptx_thread *thread, uint32_t id, uint32_t count,
 	struct fiber *fiber = fiber_of(thread);
 	struct barrier *barrier = &thread->block->barrier[id % PTX_BARRIERS];
 
-	fiber->detail[0] = operation;
+	fiber->operation = operation;
 	barrier->asked++;
 	barrier->yes += !!predicate;
 	arrive(fiber, id, count, true);

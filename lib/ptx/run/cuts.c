@@ -50,27 +50,44 @@ static uint32_t mask_of(const struct walk *walk, uint32_t thread)
 	return cut->fixed & PTX_FIXED_MASK ? cut->mask : walk->state->mask[thread];
 }
 
-static uint64_t value_of(const struct walk *walk, const struct ptx_cut *cut, uint32_t thread)
-{
-	uint64_t value = walk->state->value[thread];
+/* A warp, as lanes_meet() gets it */
+struct place {
+	const struct walk *walk;
+	uint32_t first;			/* the thread that is its lane 0 */
+	const struct ptx_cut *cut;	/* that all its lanes are at, or NULL */
+};
 
-	if (cut->kind == PTX_CUT_MATCH_ANY || cut->kind == PTX_CUT_MATCH_ALL)
-		value |= (uint64_t)walk->state->high[thread] << 32;
-	return value;
+LANES_INLINE struct lane_brings brings(const void *warp, uint32_t lane)
+{
+	const struct place *place = warp;
+	const struct ptx_state *state = place->walk->state;
+	uint32_t thread = place->first + lane;
+	const struct ptx_cut *cut = place->cut ? place->cut : cut_of(place->walk, thread);
+
+	return (struct lane_brings) {
+		.value = state->value[thread], .high = state->high[thread],
+		.mask = mask_of(place->walk, thread), .operation = cut->operation,
+		.b = cut->fixed & PTX_FIXED_B ? cut->b : state->b[thread],
+		.c = cut->fixed & PTX_FIXED_C ? cut->c : state->c[thread],
+	};
 }
 
-static void shuffle_one(const struct walk *walk, uint32_t first, uint32_t lane, uint32_t lanes)
+LANES_INLINE void gets(const void *warp, uint32_t lane, uint32_t outcome, bool agreed)
 {
-	struct ptx_state *state = walk->state;
-	const struct ptx_cut *cut = cut_of(walk, first + lane);
-	uint32_t b = cut->fixed & PTX_FIXED_B ? cut->b : state->b[first + lane], from;
-	uint32_t c = cut->fixed & PTX_FIXED_C ? cut->c : state->c[first + lane];
-	bool inside;
+	const struct place *place = warp;
 
-	from = lane_source(cut->operation, lane, b, c, &inside);
-	/* a lane that is not there brings nothing */
-	state->outcome[first + lane] = state->value[first + (lanes >> from & 1 ? from : lane)];
-	state->agreed[first + lane] = inside;
+	place->walk->state->outcome[place->first + lane] = outcome;
+	place->walk->state->agreed[place->first + lane] = agreed;
+}
+
+/* Computes the results of lanes that meet. @strangers: those that do not name themselves */
+static void meet(const struct walk *walk, uint32_t first, uint32_t lanes, uint32_t strangers)
+{
+	const struct place place = { walk, first, NULL };
+	uint32_t kind = cut_of(walk, first + __builtin_ctz(lanes))->kind;
+
+	if (kind != PTX_CUT_SYNC)
+		lanes_meet(kind, lanes, strangers, &place, brings, gets);
 }
 
 /* All lanes of a warp are at the same shfl, of which the text says which lane gets whose value. */
@@ -82,85 +99,15 @@ static void shuffle_fixed(struct ptx_state *state, const struct ptx_cut *cut, ui
 		state->agreed[first + lane] = cut->inside >> lane & 1;
 }
 
-static void match_any(const struct walk *walk, const struct ptx_cut *cut, uint32_t first,
-		      uint32_t lanes)
-{
-	while (lanes) {
-		uint64_t value = value_of(walk, cut, first + __builtin_ctz(lanes));
-		uint32_t same = 0;
-
-		EACH_LANE(lane, lanes)
-			same |= (uint32_t)(value_of(walk, cut, first + lane) == value) << lane;
-		EACH_LANE(lane, same)
-			walk->state->outcome[first + lane] = same;
-		lanes &= ~same;
-	}
-}
-
-/* Gives all lanes the same outcome; where @agreed has their bits, they agree. */
-static void outcome(const struct walk *walk, uint32_t first, uint32_t lanes, uint32_t value,
-		    uint32_t agreed)
-{
-	EACH_LANE(lane, lanes) {
-		walk->state->outcome[first + lane] = value;
-		walk->state->agreed[first + lane] = agreed >> lane & 1;
-	}
-}
-
-/* Computes the results of lanes that meet. @first: the thread that is lane 0 of the warp */
-static void meet(const struct walk *walk, uint32_t first, uint32_t lanes)
-{
-	uint32_t lowest = __builtin_ctz(lanes), yes = 0;
-	const struct ptx_cut *cut = cut_of(walk, first + lowest);
-	uint64_t value = value_of(walk, cut, first + lowest);
-
-	switch (cut->kind) {
-	case PTX_CUT_SYNC:
-		return;
-	case PTX_CUT_VOTE:
-		EACH_LANE(lane, lanes)
-			yes |= (uint32_t)!!walk->state->value[first + lane] << lane;
-		EACH_LANE(lane, lanes) {
-			uint32_t named = lanes & mask_of(walk, first + lane);
-
-			walk->state->outcome[first + lane] =
-				lane_vote(cut_of(walk, first + lane)->operation, named, yes & named);
-		}
-		return;
-	case PTX_CUT_SHFL:
-		EACH_LANE(lane, lanes)
-			shuffle_one(walk, first, lane, lanes);
-		return;
-	case PTX_CUT_MATCH_ANY:
-		match_any(walk, cut, first, lanes);
-		return;
-	case PTX_CUT_MATCH_ALL:
-		EACH_LANE(lane, lanes)
-			if (value_of(walk, cut, first + lane) != value)
-				yes = 1;
-		outcome(walk, first, lanes, yes ? 0 : lanes, yes ? 0 : lanes);
-		return;
-	case PTX_CUT_REDUX:
-		EACH_LANE(lane, lanes & (lanes - 1))
-			value = lane_reduce(cut->operation, value,
-					    walk->state->value[first + lane]);
-		outcome(walk, first, lanes, value, 0);
-		return;
-	case PTX_CUT_ELECT:
-		outcome(walk, first, lanes, lowest, 1U << lowest);
-		return;
-	default:
-		outcome(walk, first, lanes, lanes, 0);
-	}
-}
-
 /* All lanes of a warp are at the same cut, and it is for all of them. */
 static void meet_all(const struct walk *walk, const struct ptx_cut *cut, uint32_t first)
 {
+	const struct place place = { walk, first, cut };
+
 	if (cut->kind == PTX_CUT_SHFL && (cut->fixed & PTX_FIXED_BC) == PTX_FIXED_BC)
 		shuffle_fixed(walk->state, cut, first);
 	else if (cut->kind != PTX_CUT_SYNC)
-		meet(walk, first, UINT32_MAX);
+		lanes_meet(cut->kind, UINT32_MAX, 0, &place, brings, gets);
 }
 
 /* Return: the lanes of a warp that are at any cut: they have not ended */
@@ -199,10 +146,7 @@ static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live
 	return lanes_in_turn(site, at_site, &walk->parted[first / PTX_WARP], SITES_LONG);
 }
 
-/*
- * Lanes that do not name themselves may do anything, says PTX. On GPUs they take part in what the
- * lanes do that are at the same instruction. Return: those at a cut
- */
+/* Return: the lanes at a cut that do not name themselves */
 static uint32_t strangers(const struct walk *walk, uint32_t first, uint32_t live, uint32_t cut)
 {
 	uint32_t found = 0;
@@ -251,7 +195,7 @@ static const struct ptx_cut *same_cut(const struct walk *walk, uint32_t first, u
 static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t live)
 {
 	const struct ptx_cut *same = same_cut(walk, first, live);
-	uint32_t ready = 0, looked_at = 0, lanes;
+	uint32_t ready = 0, looked_at = 0, lanes, others = 0;
 
 	if (same) {
 		walk->parted[first / PTX_WARP] = 0;
@@ -269,8 +213,10 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 			continue;
 		lanes = all_here(walk, first, lane, live);
 		if (lanes) {
-			lanes |= strangers(walk, first, live, walk->state->next[first + lane]);
-			meet(walk, first, lanes);
+			others = strangers(walk, first, live & ~looked_at,
+					   walk->state->next[first + lane]);
+			lanes |= others;
+			meet(walk, first, lanes, others);
 		}
 		ready |= lanes;
 		looked_at |= lanes;
@@ -278,9 +224,9 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 	if (!ready) {
 		ready = same_site(walk, first, live);
 		if (!ready)
-			ready = only_strangers(walk, first, live);
+			ready = others = only_strangers(walk, first, live);
 		if (ready)
-			meet(walk, first, ready);
+			meet(walk, first, ready, others);
 	}
 	return ready;
 }
@@ -438,7 +384,7 @@ static bool all_ready(const struct walk *walk, uint32_t number)
 	for (uint32_t first = 0; first < whole; first += PTX_WARP)
 		meet_all(walk, cut, first);
 	if (whole < walk->threads)
-		meet(walk, whole, (1U << (walk->threads - whole)) - 1);
+		meet(walk, whole, (1U << (walk->threads - whole)) - 1, 0);
 	return true;
 }
 

@@ -32,11 +32,8 @@ enum fiber_state {
 	FIBER_DONE,
 };
 
-/* Operations for which lanes of a warp meet */
-enum meeting {
-	MEET_SYNC, MEET_VOTE, MEET_SHFL, MEET_MATCH_ANY, MEET_MATCH_ALL, MEET_REDUX, MEET_ELECT,
-	MEET_GATHER, MEET_TOGETHER, MEET_SITE,
-};
+/* Operations for which only lanes with stacks meet; the others are in enum ptx_cut_kind */
+enum meeting { MEET_GATHER = PTX_CUT_SITE + 1, MEET_TOGETHER };
 
 /* A thread that may wait. What generated code sees of it comes first. */
 struct fiber {
@@ -48,11 +45,13 @@ struct fiber {
 	uint8_t meeting;
 	uint8_t order;			/* of lanes after the meeting */
 	uint32_t mask;			/* lanes that meet */
-	uint32_t detail[2];		/* of the operation: its kind, and more */
+	uint32_t operation;		/* of enum ptx_vote, ptx_shfl, ptx_redux or ptx_barrier_red */
+	uint32_t b, c;			/* of shfl */
 	uint64_t value;			/* what this lane brings */
+	uint32_t bytes;			/* MEET_GATHER: of it */
 	void *all;			/* MEET_GATHER: where all lanes' values go */
 	void (*function)(void *const *lanes);	/* MEET_TOGETHER */
-	uint64_t outcome;		/* of the operation */
+	uint32_t outcome;		/* of the operation */
 	uint32_t agreed;		/* its predicate */
 	uint32_t cluster_phase;		/* of the cluster's barrier, at this thread's arrival */
 	bool arrived;			/* there, and has not waited yet */

@@ -21,18 +21,22 @@ static struct warp *warp_of(const struct fiber *fiber)
 	return &fiber->at.block->warps[fiber->at.warpid];
 }
 
-static void shuffle(const struct fiber *first, uint32_t lanes)
+LANES_INLINE struct lane_brings brings(const void *warp, uint32_t lane)
 {
-	EACH_LANE(lane, lanes) {
-		struct fiber *fiber = lane_of(first, lane);
-		bool inside;
-		uint32_t from = lane_source(fiber->detail[1] >> 16, lane, fiber->detail[0],
-					    fiber->detail[1], &inside);
+	const struct fiber *fiber = lane_of(warp, lane);
 
-		/* a lane that is not there brings nothing */
-		fiber->outcome = lanes >> from & 1 ? lane_of(first, from)->value : fiber->value;
-		fiber->agreed = inside;
-	}
+	return (struct lane_brings) {
+		.value = fiber->value, .high = fiber->value >> 32, .mask = fiber->mask,
+		.operation = fiber->operation, .b = fiber->b, .c = fiber->c,
+	};
+}
+
+LANES_INLINE void gets(const void *warp, uint32_t lane, uint32_t outcome, bool agreed)
+{
+	struct fiber *fiber = lane_of(warp, lane);
+
+	fiber->outcome = outcome;
+	fiber->agreed = agreed;
 }
 
 /* Copies what each lane brings to each lane. */
@@ -40,7 +44,7 @@ static void gather(const struct fiber *first, uint32_t lanes)
 {
 	EACH_LANE(lane, lanes) {
 		const struct fiber *to = lane_of(first, lane);
-		uint32_t bytes = to->detail[0];
+		uint32_t bytes = to->bytes;
 
 		for (uint32_t from = 0; from < PTX_WARP; from++) {
 			char *place = (char *)to->all + from * bytes;
@@ -78,58 +82,12 @@ static void together(const struct fiber *first, uint32_t lanes)
 /* Computes the results of lanes that have met. */
 static void compute(const struct fiber *first, uint32_t lanes)
 {
-	uint32_t yes = 0, sum = first->value;
-	bool equal = true, begun = false;
-
-	if (first->meeting == MEET_SHFL) {
-		shuffle(first, lanes);
-		return;
-	}
-	if (first->meeting == MEET_TOGETHER) {
+	if (first->meeting == MEET_TOGETHER)
 		together(first, lanes);
-		return;
-	}
-	if (first->meeting == MEET_GATHER) {
+	else if (first->meeting == MEET_GATHER)
 		gather(first, lanes);
-		return;
-	}
-	EACH_LANE(lane, lanes) {
-		const struct fiber *fiber = lane_of(first, lane);
-
-		yes |= (uint32_t)!!fiber->value << lane;
-		equal &= fiber->value == first->value;
-		sum = begun ? lane_reduce(first->detail[0], sum, fiber->value) : fiber->value;
-		begun = true;
-	}
-	EACH_LANE(lane, lanes) {
-		struct fiber *fiber = lane_of(first, lane);
-
-		switch (first->meeting) {
-		case MEET_VOTE:
-			fiber->outcome = lane_vote(fiber->detail[0], lanes, yes);
-			break;
-		case MEET_MATCH_ANY:
-			fiber->outcome = 0;
-			for (uint32_t other = 0; other < PTX_WARP; other++)
-				if (lanes >> other & 1 &&
-				    lane_of(first, other)->value == fiber->value)
-					fiber->outcome |= 1U << other;
-			break;
-		case MEET_MATCH_ALL:
-			fiber->agreed = equal;
-			fiber->outcome = equal ? lanes : 0;
-			break;
-		case MEET_REDUX:
-			fiber->outcome = sum;
-			break;
-		case MEET_ELECT:
-			fiber->outcome = __builtin_ctz(lanes);
-			fiber->agreed = lane == fiber->outcome;
-			break;
-		default:
-			fiber->outcome = lanes;
-		}
-	}
+	else
+		lanes_meet(first->meeting, lanes, 0, first, brings, gets);
 }
 
 /* Notes what lanes bring to a meeting. */
@@ -151,16 +109,15 @@ static void compute_for_stranger(struct fiber *fiber, const struct met *met)
 	uint32_t named = met->lanes & fiber->mask, yes = 0, from;
 	bool inside;
 
-	if (fiber->meeting == MEET_SHFL) {
-		from = lane_source(fiber->detail[1] >> 16, fiber->at.laneid, fiber->detail[0],
-				   fiber->detail[1], &inside);
+	if (fiber->meeting == PTX_CUT_SHFL) {
+		from = lane_source(fiber->operation, fiber->at.laneid, fiber->b, fiber->c, &inside);
 		fiber->outcome = met->lanes >> from & 1 ? met->value[from] : fiber->value;
 		fiber->agreed = inside;
 		return;
 	}
 	EACH_LANE(lane, named)
 		yes |= (uint32_t)!!met->value[lane] << lane;
-	fiber->outcome = fiber->meeting == MEET_VOTE ? lane_vote(fiber->detail[0], named, yes) :
+	fiber->outcome = fiber->meeting == PTX_CUT_VOTE ? lane_vote(fiber->operation, named, yes) :
 						       named;
 }
 
@@ -190,13 +147,13 @@ static void part(const struct fiber *first, uint32_t lanes)
 
 	warp->waiting &= ~lanes;
 	warp->met.lanes = 0;
-	if (first->mask != UINT32_MAX && first->meeting != MEET_SITE) {
+	if (first->mask != UINT32_MAX && first->meeting != PTX_CUT_SITE) {
 		note(&warp->met, first, lanes);
 		EACH_LANE(lane, warp->strangers)
 			if (is_same_meeting(lane_of(first, lane), &warp->met))
 				part_strangers(warp, first, 1U << lane);
 	}
-	if (first->meeting == MEET_SYNC)
+	if (first->meeting == PTX_CUT_SYNC)
 		races_meet_warp(lane_of(first, 0), lanes);
 	while (lanes) {
 		uint32_t lane = down ? 31 - __builtin_clz(lanes) : __builtin_ctz(lanes);
@@ -223,7 +180,7 @@ static uint32_t all_here(const struct fiber *fiber)
 	return lanes;
 }
 
-static void meet(struct fiber *fiber, enum meeting meeting, uint32_t mask, uint32_t order)
+static void meet(struct fiber *fiber, uint32_t meeting, uint32_t mask, uint32_t order)
 {
 	struct warp *warp = warp_of(fiber);
 	uint32_t lanes;
@@ -262,7 +219,7 @@ void warp_left(struct fiber *fiber)
 	EACH_LANE(lane, warp->waiting) {
 		struct fiber *other = lane_of(fiber, lane);
 
-		if (!(warp->waiting & ~warp->strangers & 1U << lane) || other->meeting == MEET_SITE ||
+		if (!(warp->waiting & ~warp->strangers & 1U << lane) || other->meeting == PTX_CUT_SITE ||
 		    !(other->mask >> fiber->at.laneid & 1))
 			continue;
 		lanes = all_here(other);
@@ -275,7 +232,7 @@ void warp_left(struct fiber *fiber)
 
 void ptx_run_bar_warp_sync(struct ptx_thread *thread, uint32_t mask, uint32_t order)
 {
-	meet(fiber_of(thread), MEET_SYNC, mask, order);
+	meet(fiber_of(thread), PTX_CUT_SYNC, mask, order);
 }
 
 uint32_t ptx_run_vote(struct ptx_thread *thread, uint32_t mask, uint32_t operation,
@@ -283,9 +240,9 @@ uint32_t ptx_run_vote(struct ptx_thread *thread, uint32_t mask, uint32_t operati
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	fiber->detail[0] = operation;
+	fiber->operation = operation;
 	fiber->value = predicate;
-	meet(fiber, MEET_VOTE, mask, order);
+	meet(fiber, PTX_CUT_VOTE, mask, order);
 	return fiber->outcome;
 }
 
@@ -294,10 +251,11 @@ uint32_t ptx_run_shfl(struct ptx_thread *thread, uint32_t mask, uint32_t mode, u
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	fiber->detail[0] = b;
-	fiber->detail[1] = (c & 0xffff) | mode << 16;
+	fiber->operation = mode;
+	fiber->b = b;
+	fiber->c = c;
 	fiber->value = value;
-	meet(fiber, MEET_SHFL, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_SHFL, mask, PTX_LANES_UP);
 	if (predicate)
 		*predicate = fiber->agreed;
 	return fiber->outcome;
@@ -308,7 +266,7 @@ uint32_t ptx_run_match_any(struct ptx_thread *thread, uint32_t mask, uint64_t va
 	struct fiber *fiber = fiber_of(thread);
 
 	fiber->value = value;
-	meet(fiber, MEET_MATCH_ANY, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_MATCH_ANY, mask, PTX_LANES_UP);
 	return fiber->outcome;
 }
 
@@ -318,7 +276,7 @@ uint32_t ptx_run_match_all(struct ptx_thread *thread, uint32_t mask, uint64_t va
 	struct fiber *fiber = fiber_of(thread);
 
 	fiber->value = value;
-	meet(fiber, MEET_MATCH_ALL, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_MATCH_ALL, mask, PTX_LANES_UP);
 	if (predicate)
 		*predicate = fiber->agreed;
 	return fiber->outcome;
@@ -329,9 +287,9 @@ uint32_t ptx_run_redux(struct ptx_thread *thread, uint32_t mask, uint32_t operat
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	fiber->detail[0] = operation;
+	fiber->operation = operation;
 	fiber->value = value;
-	meet(fiber, MEET_REDUX, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_REDUX, mask, PTX_LANES_UP);
 	return fiber->outcome;
 }
 
@@ -339,7 +297,7 @@ uint32_t ptx_run_elect(struct ptx_thread *thread, uint32_t mask, uint32_t *predi
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	meet(fiber, MEET_ELECT, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_ELECT, mask, PTX_LANES_UP);
 	if (predicate)
 		*predicate = fiber->agreed;
 	return fiber->outcome;
@@ -352,7 +310,7 @@ void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, v
 
 	fiber->value = (uintptr_t)own;
 	fiber->all = all;
-	fiber->detail[0] = bytes;
+	fiber->bytes = bytes;
 	meet(fiber, MEET_GATHER, mask, PTX_LANES_UP);
 }
 
@@ -378,7 +336,7 @@ uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site)
 	if (block->serial)
 		run_fail(fiber, RESULT_LAUNCH_FAILED,
 			 "activemask in a kernel that should have none");
-	fiber->meeting = MEET_SITE;
+	fiber->meeting = PTX_CUT_SITE;
 	fiber->mask = 1U << thread->laneid;
 	fiber->order = PTX_LANES_UP;
 	fiber->value = site;
@@ -402,7 +360,7 @@ static bool strangers_meet(struct ptx_block *block, uint32_t number, const struc
 	}
 	first = &lanes[__builtin_ctz(warp->strangers)];
 	EACH_LANE(lane, warp->strangers)
-		if (lanes[lane].meeting == first->meeting && lanes[lane].detail[0] == first->detail[0])
+		if (lanes[lane].meeting == first->meeting && lanes[lane].operation == first->operation)
 			same |= 1U << lane;
 	note(&warp->met, first, same);
 	part_strangers(warp, first, same);
@@ -419,7 +377,7 @@ static bool sites(struct ptx_block *block, uint32_t number)
 	EACH_LANE(lane, block->warps[number].live) {
 		if (warp[lane].state == FIBER_READY && !warp[lane].polled)
 			return false;
-		if (warp[lane].state == FIBER_WAITS && warp[lane].meeting == MEET_SITE &&
+		if (warp[lane].state == FIBER_WAITS && warp[lane].meeting == PTX_CUT_SITE &&
 		    block->warps[number].waiting >> lane & 1) {
 			at_site |= 1U << lane;
 			site[lane] = warp[lane].value;
