@@ -251,7 +251,7 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 	block->serial = grid->serial;
 	block->ready = (struct queue) {};
 	block->queued = 0;
-	block->at_sites = 0;
+	block->met = block->at_sites = 0;
 	/* a launch that has failed leaves barriers with threads */
 	for (uint32_t i = 0; block->barriers >> i; i++)
 		if (block->barriers >> i & 1)
@@ -265,7 +265,6 @@ static void block_start(struct ptx_block *block, const struct ptx_grid *grid, ui
 		block->warps[i].live = lanes >= PTX_WARP ? -1U : (1U << lanes) - 1;
 		block->warps[i].waiting = block->warps[i].strangers = 0;
 		block->warps[i].parted = 0;
-		block->warps[i].met.lanes = 0;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct fiber *fiber = &block->fibers[i];

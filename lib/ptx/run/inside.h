@@ -70,19 +70,11 @@ struct queue {
 	struct fiber *first, *last;
 };
 
-/* What lanes brought to a meeting */
-struct met {
-	uint32_t mask, lanes;		/* that it named, that were there; lanes 0: none */
-	uint8_t meeting;
-	uint64_t value[PTX_WARP];
-};
-
 struct warp {
 	uint32_t live;			/* lanes that have not ended */
 	uint32_t waiting;		/* lanes at a meeting */
 	uint32_t strangers;		/* of these, those that do not name themselves */
 	uint32_t parted;		/* how often lanes have gone on while others were at sites */
-	struct met met;			/* the last one, if it was not of all lanes */
 };
 
 struct barrier {
@@ -106,7 +98,8 @@ struct ptx_block {
 	bool happened;			/* a thread did something in this round */
 	bool serial;			/* the threads run one after the other */
 	struct races *races;		/* for MEMCAST_PTX_CHECK; or NULL */
-	uint32_t at_sites;		/* warps of which lanes wait at a site */
+	uint32_t met;			/* warps of which lanes go on at the end of the round */
+	uint32_t at_sites;		/* warps of which lanes wait at a site, or name only others */
 	uint32_t barriers;		/* that have threads */
 	struct queue ready;
 	struct warp warps[PTX_BLOCK_THREADS / PTX_WARP];
@@ -270,7 +263,7 @@ void barriers_left(struct fiber *fiber);
 
 /* warp.c */
 void warp_left(struct fiber *fiber);
-bool warps_sites(struct ptx_block *block);
+void warps_meet(struct ptx_block *block);
 
 /* launch.c */
 void launch_more(struct ptx_grid *grid);

@@ -209,8 +209,7 @@ static bool block_round(struct runner *runner, struct ptx_block *block)
 		block->turns--;
 		resume(runner, queue_take(block));
 	}
-	if (block->at_sites && warps_sites(block))
-		block->happened = true;
+	warps_meet(block);
 	return block->happened;
 }
 

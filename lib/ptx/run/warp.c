@@ -3,6 +3,8 @@
  * Operations of a warp's lanes. The lanes that an operation names meet: each leaves what it
  * brings, the last one computes all results, and then all go on in the order of their numbers.
  * Lanes that have ended are not waited for. Several groups of a warp may meet at the same time.
+ * While a lane lives that is not named, it may come to the same operation as well: then results are
+ * computed at the end of the round, before which none of the lanes would have gone on anyway.
  */
 #include <string.h>
 
@@ -69,7 +71,10 @@ static void call_together(void *data)
 	together->function(together->lanes);
 }
 
-/* The function may need much of a stack: it runs on one of the process. */
+/*
+ * The function may need much of a stack: it runs on one of the process. It is called by a thread, as
+ * the operation names all lanes, whose meeting is never left for the end of a round.
+ */
 static void together(const struct fiber *first, uint32_t lanes)
 {
 	struct together all = { .function = first->function };
@@ -77,64 +82,6 @@ static void together(const struct fiber *first, uint32_t lanes)
 	EACH_LANE(lane, lanes)
 		all.lanes[lane] = (void *)lane_of(first, lane)->value;
 	ptx_run_host(&first->at.block->runner->current->at, call_together, &all);
-}
-
-/* Computes the results of lanes that have met. */
-static void compute(const struct fiber *first, uint32_t lanes)
-{
-	if (first->meeting == MEET_TOGETHER)
-		together(first, lanes);
-	else if (first->meeting == MEET_GATHER)
-		gather(first, lanes);
-	else
-		lanes_meet(first->meeting, lanes, 0, first, brings, gets);
-}
-
-/* Notes what lanes bring to a meeting. */
-static void note(struct met *met, const struct fiber *first, uint32_t lanes)
-{
-	met->mask = first->mask;
-	met->lanes = lanes;
-	met->meeting = first->meeting;
-	EACH_LANE(lane, lanes)
-		met->value[lane] = lane_of(first, lane)->value;
-}
-
-/*
- * Lanes that do not name themselves may do anything, says PTX. On GPUs they take part in what the
- * lanes do that are at the same instruction.
- */
-static void compute_for_stranger(struct fiber *fiber, const struct met *met)
-{
-	uint32_t named = met->lanes & fiber->mask, yes = 0, from;
-	bool inside;
-
-	if (fiber->meeting == PTX_CUT_SHFL) {
-		from = lane_source(fiber->operation, fiber->at.laneid, fiber->b, fiber->c, &inside);
-		fiber->outcome = met->lanes >> from & 1 ? met->value[from] : fiber->value;
-		fiber->agreed = inside;
-		return;
-	}
-	EACH_LANE(lane, named)
-		yes |= (uint32_t)!!met->value[lane] << lane;
-	fiber->outcome = fiber->meeting == PTX_CUT_VOTE ? lane_vote(fiber->operation, named, yes) :
-						       named;
-}
-
-/* Lets lanes go on that do not name themselves. */
-static void part_strangers(struct warp *warp, const struct fiber *first, uint32_t lanes)
-{
-	warp->strangers &= ~lanes;
-	warp->waiting &= ~lanes;
-	EACH_LANE(lane, lanes) {
-		compute_for_stranger(lane_of(first, lane), &warp->met);
-		fiber_wake(lane_of(first, lane));
-	}
-}
-
-static bool is_same_meeting(const struct fiber *fiber, const struct met *met)
-{
-	return met->lanes && met->mask == fiber->mask && met->meeting == fiber->meeting;
 }
 
 /* Lets lanes that have met go on. */
@@ -145,22 +92,37 @@ static void part(const struct fiber *first, uint32_t lanes)
 		    (first->order == PTX_LANES_DOWN_IF_FALSE && !first->outcome);
 	struct warp *warp = warp_of(first);
 
-	warp->waiting &= ~lanes;
-	warp->met.lanes = 0;
-	if (first->mask != UINT32_MAX && first->meeting != PTX_CUT_SITE) {
-		note(&warp->met, first, lanes);
-		EACH_LANE(lane, warp->strangers)
-			if (is_same_meeting(lane_of(first, lane), &warp->met))
-				part_strangers(warp, first, 1U << lane);
-	}
 	if (first->meeting == PTX_CUT_SYNC)
-		races_meet_warp(lane_of(first, 0), lanes);
+		races_meet_warp(lane_of(first, 0), lanes & ~warp->strangers);
+	warp->waiting &= ~lanes;
+	warp->strangers &= ~lanes;
 	while (lanes) {
 		uint32_t lane = down ? 31 - __builtin_clz(lanes) : __builtin_ctz(lanes);
 
 		lanes &= ~(1U << lane);
 		fiber_wake(lane_of(first, lane));
 	}
+}
+
+/* Computes the results of lanes that have met, and of strangers that are there, too: all go on. */
+static void complete(const struct fiber *first, uint32_t lanes)
+{
+	uint32_t strangers = 0;
+
+	EACH_LANE(lane, warp_of(first)->strangers) {
+		const struct fiber *other = lane_of(first, lane);
+
+		if (other->meeting == first->meeting && other->operation == first->operation)
+			strangers |= 1U << lane;
+	}
+	lanes |= strangers;
+	if (first->meeting == MEET_TOGETHER)
+		together(first, lanes);
+	else if (first->meeting == MEET_GATHER)
+		gather(first, lanes);
+	else
+		lanes_meet(first->meeting, lanes, strangers, first, brings, gets);
+	part(first, lanes);
 }
 
 /* Return: the lanes that meet with a lane that waits, if all of them are there; else 0 */
@@ -180,32 +142,32 @@ static uint32_t all_here(const struct fiber *fiber)
 	return lanes;
 }
 
-static void meet(struct fiber *fiber, uint32_t meeting, uint32_t mask, uint32_t order)
+static void meet(struct fiber *fiber, uint32_t meeting, uint32_t operation, uint32_t mask,
+		 uint32_t order)
 {
+	struct ptx_block *block = fiber->at.block;
 	struct warp *warp = warp_of(fiber);
-	uint32_t lanes;
+	uint32_t own = 1U << fiber->at.laneid, lanes;
 
-	if (fiber->at.block->serial)
+	if (block->serial)
 		run_fail(fiber, RESULT_LAUNCH_FAILED,
 			 "an operation of a warp in a kernel that should have none");
 	fiber->meeting = meeting;
+	fiber->operation = operation;
 	fiber->mask = mask;
 	fiber->order = order;
 	fiber->state = FIBER_WAITS;
-	fiber->at.block->happened = true;
-	warp->waiting |= 1U << fiber->at.laneid;
-	if (!(mask >> fiber->at.laneid & 1)) {
-		warp->strangers |= 1U << fiber->at.laneid;
-		fiber->at.block->at_sites |= 1U << fiber->at.warpid;
-		if (is_same_meeting(fiber, &warp->met))
-			part_strangers(warp, fiber, 1U << fiber->at.laneid);
-		fiber_wait(fiber);
-		return;
-	}
-	lanes = all_here(fiber);
-	if (lanes) {
-		compute(fiber, lanes);
-		part(fiber, lanes);
+	block->happened = true;
+	warp->waiting |= own;
+	if (mask & own) {
+		lanes = all_here(fiber);
+		if (lanes == warp->live)
+			complete(fiber, lanes);
+		else if (lanes)
+			block->met |= 1U << fiber->at.warpid;
+	} else {
+		warp->strangers |= own;
+		block->at_sites |= 1U << fiber->at.warpid;
 	}
 	fiber_wait(fiber);
 }
@@ -214,25 +176,20 @@ static void meet(struct fiber *fiber, uint32_t meeting, uint32_t mask, uint32_t 
 void warp_left(struct fiber *fiber)
 {
 	const struct warp *warp = warp_of(fiber);
-	uint32_t lanes;
+	const struct fiber *first;
 
-	EACH_LANE(lane, warp->waiting) {
-		struct fiber *other = lane_of(fiber, lane);
-
-		if (!(warp->waiting & ~warp->strangers & 1U << lane) || other->meeting == PTX_CUT_SITE ||
-		    !(other->mask >> fiber->at.laneid & 1))
-			continue;
-		lanes = all_here(other);
-		if (lanes) {
-			compute(other, lanes);
-			part(other, lanes);
-		}
-	}
+	if (!warp->waiting)
+		return;
+	first = lane_of(fiber, __builtin_ctz(warp->waiting));
+	if (all_here(first) == warp->live)
+		complete(first, warp->live);
+	else
+		fiber->at.block->met |= 1U << fiber->at.warpid;
 }
 
 void ptx_run_bar_warp_sync(struct ptx_thread *thread, uint32_t mask, uint32_t order)
 {
-	meet(fiber_of(thread), PTX_CUT_SYNC, mask, order);
+	meet(fiber_of(thread), PTX_CUT_SYNC, 0, mask, order);
 }
 
 uint32_t ptx_run_vote(struct ptx_thread *thread, uint32_t mask, uint32_t operation,
@@ -240,9 +197,8 @@ uint32_t ptx_run_vote(struct ptx_thread *thread, uint32_t mask, uint32_t operati
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	fiber->operation = operation;
 	fiber->value = predicate;
-	meet(fiber, PTX_CUT_VOTE, mask, order);
+	meet(fiber, PTX_CUT_VOTE, operation, mask, order);
 	return fiber->outcome;
 }
 
@@ -251,11 +207,10 @@ uint32_t ptx_run_shfl(struct ptx_thread *thread, uint32_t mask, uint32_t mode, u
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	fiber->operation = mode;
 	fiber->b = b;
 	fiber->c = c;
 	fiber->value = value;
-	meet(fiber, PTX_CUT_SHFL, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_SHFL, mode, mask, PTX_LANES_UP);
 	if (predicate)
 		*predicate = fiber->agreed;
 	return fiber->outcome;
@@ -266,7 +221,7 @@ uint32_t ptx_run_match_any(struct ptx_thread *thread, uint32_t mask, uint64_t va
 	struct fiber *fiber = fiber_of(thread);
 
 	fiber->value = value;
-	meet(fiber, PTX_CUT_MATCH_ANY, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_MATCH_ANY, 0, mask, PTX_LANES_UP);
 	return fiber->outcome;
 }
 
@@ -276,7 +231,7 @@ uint32_t ptx_run_match_all(struct ptx_thread *thread, uint32_t mask, uint64_t va
 	struct fiber *fiber = fiber_of(thread);
 
 	fiber->value = value;
-	meet(fiber, PTX_CUT_MATCH_ALL, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_MATCH_ALL, 0, mask, PTX_LANES_UP);
 	if (predicate)
 		*predicate = fiber->agreed;
 	return fiber->outcome;
@@ -287,9 +242,8 @@ uint32_t ptx_run_redux(struct ptx_thread *thread, uint32_t mask, uint32_t operat
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	fiber->operation = operation;
 	fiber->value = value;
-	meet(fiber, PTX_CUT_REDUX, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_REDUX, operation, mask, PTX_LANES_UP);
 	return fiber->outcome;
 }
 
@@ -297,7 +251,7 @@ uint32_t ptx_run_elect(struct ptx_thread *thread, uint32_t mask, uint32_t *predi
 {
 	struct fiber *fiber = fiber_of(thread);
 
-	meet(fiber, PTX_CUT_ELECT, mask, PTX_LANES_UP);
+	meet(fiber, PTX_CUT_ELECT, 0, mask, PTX_LANES_UP);
 	if (predicate)
 		*predicate = fiber->agreed;
 	return fiber->outcome;
@@ -311,7 +265,7 @@ void ptx_run_gather(struct ptx_thread *thread, uint32_t mask, const void *own, v
 	fiber->value = (uintptr_t)own;
 	fiber->all = all;
 	fiber->bytes = bytes;
-	meet(fiber, MEET_GATHER, mask, PTX_LANES_UP);
+	meet(fiber, MEET_GATHER, 0, mask, PTX_LANES_UP);
 }
 
 void ptx_run_together(struct ptx_thread *thread, uint32_t mask, void *own,
@@ -321,7 +275,7 @@ void ptx_run_together(struct ptx_thread *thread, uint32_t mask, void *own,
 
 	fiber->value = (uintptr_t)own;
 	fiber->function = function;
-	meet(fiber, MEET_TOGETHER, mask, PTX_LANES_UP);
+	meet(fiber, MEET_TOGETHER, 0, mask, PTX_LANES_UP);
 }
 
 /*
@@ -347,60 +301,53 @@ uint32_t ptx_run_activemask(struct ptx_thread *thread, uint64_t site)
 	return fiber->outcome;
 }
 
-/* Nobody else of a warp can go on: those that do not name themselves meet. Return: are there any? */
-static bool strangers_meet(struct ptx_block *block, uint32_t number, const struct fiber *lanes)
+/* Lets lanes of a warp go on that have met. */
+static void all_complete(struct ptx_block *block, uint32_t number)
 {
-	struct warp *warp = &block->warps[number];
-	const struct fiber *first;
-	uint32_t same = 0;
+	const struct warp *warp = &block->warps[number];
 
-	if (!warp->strangers) {
-		block->at_sites &= ~(1U << number);
-		return false;
+	EACH_LANE(lane, warp->waiting & ~warp->strangers) {
+		const struct fiber *fiber = &block->fibers[number * PTX_WARP + lane];
+		bool meets = warp->waiting >> lane & 1 && fiber->meeting != PTX_CUT_SITE;
+		uint32_t lanes = meets ? all_here(fiber) : 0;
+
+		if (lanes)
+			complete(fiber, lanes);
 	}
-	first = &lanes[__builtin_ctz(warp->strangers)];
-	EACH_LANE(lane, warp->strangers)
-		if (lanes[lane].meeting == first->meeting && lanes[lane].operation == first->operation)
-			same |= 1U << lane;
-	note(&warp->met, first, same);
-	part_strangers(warp, first, same);
-	return true;
 }
 
-/* Lets lanes at sites of a warp go on, if they are complete. Return: does one go on? */
-static bool sites(struct ptx_block *block, uint32_t number)
+/* Lets lanes at sites of a warp go on, if they are complete. */
+static void sites(struct ptx_block *block, uint32_t number)
 {
-	const struct fiber *warp = block->fibers + number * PTX_WARP;
+	const struct fiber *fibers = block->fibers + number * PTX_WARP;
+	struct warp *warp = &block->warps[number];
 	uint32_t at_site = 0, same;
 	uint64_t site[PTX_WARP];
 
-	EACH_LANE(lane, block->warps[number].live) {
-		if (warp[lane].state == FIBER_READY && !warp[lane].polled)
-			return false;
-		if (warp[lane].state == FIBER_WAITS && warp[lane].meeting == PTX_CUT_SITE &&
-		    block->warps[number].waiting >> lane & 1) {
+	EACH_LANE(lane, warp->live) {
+		if (fibers[lane].state == FIBER_READY && !fibers[lane].polled)
+			return;
+		if (fibers[lane].state == FIBER_WAITS && fibers[lane].meeting == PTX_CUT_SITE &&
+		    warp->waiting >> lane & 1) {
 			at_site |= 1U << lane;
-			site[lane] = warp[lane].value;
+			site[lane] = fibers[lane].value;
 		}
 	}
-	if (!at_site)
-		return strangers_meet(block, number, warp);
 	/* one site at a time: the others may still join what follows */
-	same = lanes_in_turn(site, at_site, &block->warps[number].parted, SITES_LONG);
-	EACH_LANE(lane, same)
-		block->fibers[number * PTX_WARP + lane].outcome = same;
-	if (same == at_site && !block->warps[number].strangers)
+	same = at_site ? lanes_in_turn(site, at_site, &warp->parted, SITES_LONG) : 0;
+	if (same == at_site && !warp->strangers)
 		block->at_sites &= ~(1U << number);
-	part(&warp[__builtin_ctz(same)], same);
-	return true;
+	/* where nobody else can go on, those that do not name themselves meet */
+	if (same | warp->strangers)
+		complete(&fibers[__builtin_ctz(same ? same : warp->strangers)], same);
 }
 
-/* At the end of a round: for all warps with lanes at sites. Return: does one go on? */
-bool warps_sites(struct ptx_block *block)
+/* At the end of a round */
+void warps_meet(struct ptx_block *block)
 {
-	bool any = false;
-
+	EACH_LANE(number, block->met)
+		all_complete(block, number);
+	block->met = 0;
 	EACH_LANE(number, block->at_sites)
-		any |= sites(block, number);
-	return any;
+		sites(block, number);
 }
