@@ -194,10 +194,11 @@ DEFINE_CALL_LOADED(cudaGetDeviceFlags, (unsigned int *flags), flags)
 
 	if (!flags)
 		return refuse("cudaGetDeviceFlags", cudaErrorInvalidValue, "NULL output");
-	if (is_current(&device))
+	if (memcastContextAsk(&device) == CUDA_SUCCESS)
 		error = error_of(cuCtxGetFlags(&found));
-	else
-		error = error_of(cuDevicePrimaryCtxGetState(thread_device, &found, &active));
+	else	/* of a primary context that was not made yet, or has ended */
+		error = error_of(cuDevicePrimaryCtxGetState(device < 0 ? thread_device : device,
+							    &found, &active));
 	if (error == cudaSuccess)
 		*flags = found | cudaDeviceMapHost;
 	return error;

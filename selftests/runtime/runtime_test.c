@@ -173,12 +173,15 @@ static void *reset_here(void *unused __attribute__((unused)))
 /* After a reset, also by another thread, the next call makes a new context. */
 TEST_F(runtime, reset)
 {
+	unsigned int flags = 0;
 	pthread_t thread;
 	void *memory, *result;
 
 	ASSERT_RT(cudaMalloc(&memory, 1));
 	EXPECT_RT(cudaSuccess, cudaDeviceReset());
 	EXPECT_EQ(0, primary_active(0));
+	ASSERT_RT(cudaGetDeviceFlags(&flags));
+	EXPECT_EQ(cudaDeviceMapHost, flags);
 	EXPECT_RT(cudaErrorInvalidValue, cudaFree(memory));
 	ASSERT_RT(cudaMalloc(&memory, 1));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, reset_here, NULL));
