@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Modules: device code in a context. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "stream/capture.h"
 #include "alloc/alloc.h"
-#include "base/host_access.h"
+#include "base/ioctl.h"
 #include "kernel.h"
 
 /*
@@ -280,16 +279,29 @@ static CUresult heap_for(const struct module *module, const struct variable *var
 	return context_heap_of(slot, variable->is_managed ? HEAP_MANAGED : HEAP_OF_DEVICE, heap);
 }
 
-/*
- * Allocates a variable, and sets its initial value. No lock is held: a copy may be long, and the
- * first touch of memory in a lazy pool may end in a signal.
- */
+/* The kernel writes: the memory may be gone meanwhile with its context, or a lazy pool be empty. */
+static CUresult set_initial(const struct module *module, const struct variable *variable,
+			    CUdeviceptr address)
+{
+	struct memcast_copy copy = {
+		.to = address, .from = (uintptr_t)variable->value, .bytes = variable->bytes,
+		.device = module->device,
+	};
+	struct memcast_fill zeros = {
+		.to = address, .count = variable->bytes, .width = 1, .device = module->device,
+	};
+
+	return device_answer(module->device, variable->value ? device_ioctl(MEMCAST_COPY, &copy) :
+							       device_ioctl(MEMCAST_FILL, &zeros));
+}
+
+/* Allocates a variable, and sets its initial value. No lock is held: a copy may be long. */
 static CUresult place(const struct module *module, const struct variable *variable,
 		      CUdeviceptr *address)
 {
 	uint32_t flags = BLOCK_MODULE | (variable->is_managed ? BLOCK_MANAGED : 0);
 	struct slot *slot;
-	uint32_t heap, before;
+	uint32_t heap;
 	CUresult result = context_find(module->context, &slot);
 
 	if (result == CUDA_SUCCESS)
@@ -299,13 +311,10 @@ static CUresult place(const struct module *module, const struct variable *variab
 				    flags | block_flags_of(slot), address);
 	if (result != CUDA_SUCCESS)
 		return result;
-	before = host_access_open();
-	if (variable->value)
-		memcpy((void *)*address, variable->value, variable->bytes);
-	else
-		memset((void *)*address, 0, variable->bytes);
-	host_access_close(before);
-	return CUDA_SUCCESS;
+	result = set_initial(module, variable, *address);
+	if (result != CUDA_SUCCESS)
+		heap_free(*address, free_flags(variable));
+	return result;
 }
 
 /* With modules_lock held. Return: where the variable's address is, or will be */

@@ -39,6 +39,22 @@ TEST_F(runtime_kernel, registering_asks_nobody)
 	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&context));
 }
 
+/* A library with kernels is closed while a stream is captured. */
+TEST_F(runtime_kernel, unregistering_breaks_no_capture)
+{
+	struct cudaFuncAttributes attributes;
+	cudaStream_t stream;
+	cudaGraph_t graph;
+
+	ASSERT_RT(cudaFuncGetAttributes(&attributes, &plain));
+	ASSERT_RT(cudaStreamCreate(&stream));
+	ASSERT_RT(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+	__cudaUnregisterFatBinary(self->handle);
+	ASSERT_RT(cudaStreamEndCapture(stream, &graph));
+	EXPECT_RT(cudaSuccess, cudaGraphDestroy(graph));
+	EXPECT_RT(cudaSuccess, cudaStreamDestroy(stream));
+}
+
 /* The program's code follows its pointer to a managed variable, which is NULL before. */
 TEST_F(runtime_kernel, managed_variables)
 {

@@ -181,6 +181,17 @@ EXPORTED void __cudaRegisterUnifiedTable(void)
 {
 }
 
+/* Unloads a library also while a stream is captured, which would fail: the program has not asked. */
+static void unload(CUlibrary library)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	CUresult result = cuThreadExchangeStreamCaptureMode(&mode);
+
+	cuLibraryUnload(library);
+	if (result == CUDA_SUCCESS)
+		cuThreadExchangeStreamCaptureMode(&mode);
+}
+
 EXPORTED void __cudaUnregisterFatBinary(void **handle)
 {
 	struct image *image = (struct image *)handle;
@@ -204,7 +215,7 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 	}
 	pthread_mutex_unlock(&lock);
 	if (image->library)
-		cuLibraryUnload(image->library);
+		unload(image->library);
 	free(image);
 }
 
@@ -232,7 +243,7 @@ static CUresult load(struct image *image, CUlibrary *library)
 	*library = image->library;
 	pthread_mutex_unlock(&lock);
 	if (*library != new)
-		cuLibraryUnload(new);
+		unload(new);
 	else
 		/* called at exit before what the image's program registered when it began */
 		atexit(note_exit);
