@@ -39,6 +39,31 @@ TEST_F(runtime_kernel, registering_asks_nobody)
 	EXPECT_CU(CUDA_ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&context));
 }
 
+/* Two libraries have a kernel and a variable at the same addresses; each comes and goes. */
+TEST_F(runtime_kernel, two_images_with_the_same_names)
+{
+	void **second = register_all();
+	struct cudaFuncAttributes attributes;
+	int value = 6;
+
+	/* a setting and a value last while the first is there */
+	ASSERT_RT(cudaFuncSetAttribute(&plain, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
+	ASSERT_RT(cudaMemcpyToSymbol(&counter, &value, 4, 0, cudaMemcpyHostToDevice));
+	__cudaUnregisterFatBinary(second);
+	second = register_all();
+	ASSERT_RT(cudaFuncGetAttributes(&attributes, &plain));
+	EXPECT_EQ(65536, attributes.maxDynamicSharedSizeBytes);
+	ASSERT_RT(cudaMemcpyFromSymbol(&value, &counter, 4, 0, cudaMemcpyDeviceToHost));
+	EXPECT_EQ(6, value);
+	__cudaUnregisterFatBinary(self->handle);
+	ASSERT_RT(cudaFuncGetAttributes(&attributes, &plain));
+	EXPECT_EQ(49152, attributes.maxDynamicSharedSizeBytes);
+	ASSERT_RT(cudaMemcpyFromSymbol(&value, &counter, 4, 0, cudaMemcpyDeviceToHost));
+	EXPECT_EQ(5, value);
+	__cudaUnregisterFatBinary(second);
+	EXPECT_RT(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&attributes, &plain));
+}
+
 /* A library with kernels is closed while a stream is captured. */
 TEST_F(runtime_kernel, unregistering_breaks_no_capture)
 {

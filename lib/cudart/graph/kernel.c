@@ -77,7 +77,7 @@ static void *stub_of(const CUDA_KERNEL_NODE_PARAMS *drivers)
 {
 	const struct kernel *kernel = kernel_of(drivers);
 
-	return kernel ? (void *)kernel->stub :
+	return kernel ? (void *)kernel->item.address :
 	       drivers->kern ? (void *)drivers->kern : (void *)drivers->func;
 }
 

@@ -12,8 +12,14 @@
 
 struct image;
 
+/* Begins each kernel and each variable. */
+struct item {
+	const void *address;		/* by which the program names it: a kernel's stub */
+	struct item *next;		/* later one of another image at the same address */
+};
+
 struct kernel {
-	const void *stub;		/* address by which the program names it */
+	struct item item;
 	const char *name;		/* symbol of the kernel */
 	struct image *image;
 	struct kernel *next;		/* list of the image's kernels */

@@ -12,7 +12,7 @@
 #include "kernel.h"
 
 struct variable {
-	const void *symbol;		/* address by which the program names it */
+	struct item item;
 	void **managed;			/* the program's pointer to it, if it is managed */
 	const char *name;
 	struct image *image;
@@ -65,20 +65,33 @@ static void *find(void *const *tree, const void *symbol)
 	return found ? *found : NULL;
 }
 
-/* Of several items registered at an address, the last counts. @item begins with the address. */
-static void insert(void **tree, void *item)
+/*
+ * Of several items registered at an address, such as the kernels of one template in two libraries,
+ * the first counts, and the next when its image goes.
+ */
+static void insert(void **tree, struct item *item)
 {
-	void **found = tsearch(item, tree, compare);
+	struct item **link = tsearch(item, tree, compare);
 
-	if (found)
-		*found = item;
+	while (link && *link && *link != item)
+		link = &(*link)->next;
+	if (link)
+		*link = item;
 }
 
-/* Removes an item from a tree, unless a later item has replaced it there. */
-static void remove_item(void **tree, void *item)
+static void remove_item(void **tree, struct item *item)
 {
-	if (find(tree, *(const void **)item) == item)
+	struct item **link = tfind(item, tree, compare);
+
+	if (link && *link == item && !item->next) {
 		tdelete(item, tree, compare);
+		return;
+	}
+	while (link && *link && *link != item)
+		link = &(*link)->next;
+	if (link && *link)
+		*link = item->next;
+	item->next = NULL;
 }
 
 static int compare_handles(const void *a, const void *b)
@@ -125,14 +138,14 @@ EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *devi
 		return;
 	}
 	*kernel = (struct kernel) {
-		.stub = stub,
+		.item.address = stub,
 		.name = name,
 		.image = (struct image *)handle,
 	};
 	pthread_mutex_lock(&lock);
 	kernel->next = kernel->image->kernels;
 	kernel->image->kernels = kernel;
-	insert(&kernels, kernel);
+	insert(&kernels, &kernel->item);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -147,12 +160,13 @@ EXPORTED void __cudaRegisterVar(void **handle, char *symbol, char *device_addres
 		return;
 	}
 	*variable = (struct variable) {
-		.symbol = symbol, .name = name, .image = (struct image *)handle, .bytes = bytes,
+		.item.address = symbol, .name = name, .image = (struct image *)handle,
+		.bytes = bytes,
 	};
 	pthread_mutex_lock(&lock);
 	variable->next = variable->image->variables;
 	variable->image->variables = variable;
-	insert(&variables, variable);
+	insert(&variables, &variable->item);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -166,8 +180,8 @@ EXPORTED void __cudaRegisterManagedVar(void **handle, void **pointer, char *devi
 	__cudaRegisterVar(handle, (char *)pointer, device_address, name, ext, bytes, constant,
 			  global);
 	pthread_mutex_lock(&lock);
-	variable = find(&variables, pointer);
-	if (variable)
+	variable = handle ? ((struct image *)handle)->variables : NULL;
+	if (variable && variable->item.address == pointer)
 		variable->managed = pointer;
 	pthread_mutex_unlock(&lock);
 }
@@ -203,14 +217,14 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle)
 	pthread_mutex_lock(&lock);
 	while ((kernel = image->kernels)) {
 		image->kernels = kernel->next;
-		remove_item(&kernels, kernel);
+		remove_item(&kernels, &kernel->item);
 		if (kernel->handle)
 			tdelete(kernel, &loaded, compare_handles);
 		free(kernel);
 	}
 	while ((variable = image->variables)) {
 		image->variables = variable->next;
-		remove_item(&variables, variable);
+		remove_item(&variables, &variable->item);
 		free(variable);
 	}
 	pthread_mutex_unlock(&lock);
@@ -253,11 +267,11 @@ static CUresult load(struct image *image, CUlibrary *library)
 /* With the lock held: the program, and calls that take a symbol, find a managed variable there. */
 static void place_managed(struct variable *variable, CUdeviceptr address)
 {
-	if (variable->symbol == (void *)address)
+	if (variable->item.address == (void *)address)
 		return;
-	remove_item(&variables, variable);
-	variable->symbol = *variable->managed = (void *)(uintptr_t)address;
-	insert(&variables, variable);
+	remove_item(&variables, &variable->item);
+	variable->item.address = *variable->managed = (void *)(uintptr_t)address;
+	insert(&variables, &variable->item);
 }
 
 /*
