@@ -4,6 +4,7 @@
  * with an image of PTX.
  */
 #include <cuda_runtime_api.h>
+#include <stdatomic.h>
 #include "fatbin.h"
 #include "log_lines.h"
 #include "runtime_kernel_fixture.h"
@@ -196,6 +197,39 @@ TEST_F(runtime_kernel, variables)
 		  cudaMemcpyFromSymbolAsync(&value, &counter, 4, 0, cudaMemcpyHostToHost, NULL));
 	__cudaUnregisterFatBinary(self->handle);
 	EXPECT_RT(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&where, &counter));
+}
+
+static atomic_bool enough;
+static char large;
+
+static void *ask_for_large(void *unused)
+{
+	void *where;
+
+	while (!enough)
+		cudaGetSymbolAddress(&where, &large);
+	return unused;
+}
+
+/* Another thread resets the device while a variable gets its first value: an error, no signal. */
+TEST_F(runtime_kernel, resets_while_a_variable_is_placed)
+{
+	static const char text[] =
+		".version 9.0\n.target sm_90\n.address_size 64\n"
+		".global .align 4 .b8 large[16777216];\n";
+	void **handle = __cudaRegisterFatBinary((void *)text), *where;
+	pthread_t thread;
+
+	__cudaRegisterVar(handle, &large, &large, "large", 0, 16 << 20, 0, 0);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, ask_for_large, NULL));
+	for (int i = 0; i < 100; i++) {
+		usleep(100 * i);
+		EXPECT_RT(cudaSuccess, cudaDeviceReset());
+	}
+	enough = true;
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_RT(cudaSuccess, cudaGetSymbolAddress(&where, &large));
+	__cudaUnregisterFatBinary(handle);
 }
 
 TEST_F(runtime_kernel, variables_in_graphs)
