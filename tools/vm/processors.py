@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What differs between machines by their processors: x86 or arm64, and KVM or emulation."""
 import os
+import re
 from subprocess import DEVNULL
 
 from vm.host import die, read, save, say
@@ -114,18 +115,18 @@ def pack_foreign(pack, file):
     """Packs the libraries of a program for other processors: memcast's, or those of the sysroot."""
     place, sysroot = pack.place, pack.machine.sysroot
     text = place.output("readelf", "-d", file)
-    needed = [line.split("[")[1].rstrip("]") for line in text.splitlines() if "(NEEDED)" in line]
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", text)
+    paths = ":".join(re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", text))
+    paths = [path.replace("$ORIGIN", os.path.dirname(file)) for path in paths.split(":") if path]
     for name in [*needed, "libgcc_s.so.1"]:
-        library, dest = f"{place.libraries}/{name}", f"usr/lib/aarch64-linux-gnu/{name}"
+        dest = f"usr/lib/aarch64-linux-gnu/{name}"
         if dest in pack.needed:
             continue
         pack.needed.add(dest)
-        if os.path.exists(library):
-            dest = library
-        else:
-            library = f"{sysroot}/{dest}"
-        if not os.path.exists(library):
+        folders = [place.libraries, *paths, f"{sysroot}/usr/lib/aarch64-linux-gnu"]
+        library = next(filter(os.path.exists, (f"{folder}/{name}" for folder in folders)), None)
+        if not library:
             die(f"{file} needs {name}, which is not found for {pack.machine.processors.arch}")
-        pack.file(library, dest)
+        pack.file(library, library if library.startswith(place.libraries) else dest)
         pack_foreign(pack, library)
     pack.file(sysroot + "/lib/ld-linux-aarch64.so.1", "usr/lib/ld-linux-aarch64.so.1")
