@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 /* Loads memcast-ptx.so from the folder of libcuda.so.1. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <gnu/lib-names.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "translate.h"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const struct ptx_object *loaded;
-static char failure[2 * PATH_MAX];	/* why it cannot be used */
+/* Protects the loading; a child of fork() needs no translator, and so does not take it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct ptx_object *_Atomic loaded;
+static bool ended;			/* loaded, or never will be */
+static char failure[2 * PATH_MAX];	/* why it cannot be used; the first reason stays */
 
 /* Has the program a function of its own in the place of a library's? */
 static bool is_replaced(const char *library, const char *name)
@@ -36,6 +41,7 @@ static void translate_load(void)
 
 	if (!is_replaced(LIBC_SO, "malloc") && !is_replaced("libstdc++.so.6", "_Znwm"))
 		flags |= RTLD_DEEPBIND;
+	ended = true;
 	if (value && !strcmp(value, "0")) {
 		strcpy(failure, "MEMCAST_PTX=0 is set");
 		return;
@@ -46,18 +52,30 @@ static void translate_load(void)
 	}
 	handle = dlopen(path, flags);
 	object = handle ? dlsym(handle, PTX_OBJECT_SYMBOL) : NULL;
-	if (!object)
-		snprintf(failure, sizeof(failure),
-			 "its PTX is run by the package memcast-ptx (%s)", dlerror());
-	else if (object->version != PTX_OBJECT_VERSION)
-		strcpy(failure, PTX_OBJECT " is not of the same build as libcuda.so.1");
-	else
+	if (object && object->version == PTX_OBJECT_VERSION) {
 		loaded = object;
+	} else if (object) {
+		strcpy(failure, PTX_OBJECT " is not of the same build as libcuda.so.1");
+	} else {
+		if (!*failure)
+			snprintf(failure, sizeof(failure),
+				 "its PTX is run by the package memcast-ptx (%s)", dlerror());
+		/* memory or file descriptors may be short just now */
+		ended = access(path, R_OK) && errno != ENOMEM;
+	}
 }
 
 const struct ptx_object *translator_get(const char **why)
 {
-	pthread_once(&once, translate_load);
+	const struct ptx_object *object = loaded;
+
+	if (!object) {
+		pthread_mutex_lock(&lock);
+		if (!ended)
+			translate_load();
+		object = loaded;
+		pthread_mutex_unlock(&lock);
+	}
 	*why = failure;
-	return loaded;
+	return object;
 }

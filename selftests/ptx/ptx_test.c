@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,6 +85,29 @@ TEST_F(ptx, values_of_the_variable)
 	EXPECT_EQ(0, (int)results[0]);
 	EXPECT_EQ(0, (int)results[1]);
 	EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED / 100, (int)results[2]);
+}
+
+/* A program may have no file descriptor left just when it launches its first kernel. */
+TEST_F(ptx, without_descriptors)
+{
+	pid_t child = fork();
+	struct rlimit all, few;
+	int status = -1;
+
+	if (!child) {
+		ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &all));
+		few = (struct rlimit) { 3, all.rlim_max };
+		cuda_start(0);
+		ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+		ASSERT_OK(cuModuleLoadData(&self->module, kernels));
+		EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED,
+			  launch(self->module, NULL, "empty", 1, 1, NULL));
+		ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &all));
+		_exit(launch(self->module, NULL, "empty", 1, 1, NULL) != CUDA_SUCCESS);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	load(kernels);
+	EXPECT_EQ(0, status);
 }
 
 static CUmodule late;
