@@ -5,6 +5,7 @@
  * error.
  */
 #undef _FORTIFY_SOURCE	/* its longjmp() refuses to change stacks */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 
 static __thread struct runner *here;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
+static pthread_key_t key = PTHREAD_KEYS_MAX;	/* if none is left: key 0 is the program's */
 
 /* Frees a runner when its stream's thread ends. */
 static void runner_end(void *data)

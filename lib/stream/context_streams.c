@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The streams of each context, and the stream that a CUstream stands for. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "capture.h"
@@ -19,7 +20,7 @@ struct own {
 
 static __thread struct own *own_streams;
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
-static pthread_key_t own_key;
+static pthread_key_t own_key = PTHREAD_KEYS_MAX;	/* if none is left: key 0 is the program's */
 
 static struct table streams_table = TABLE(stream_reference);
 

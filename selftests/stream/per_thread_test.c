@@ -54,6 +54,21 @@ static void *use_own(void *argument)
 	return NULL;
 }
 
+/* A program may have made all keys of thread-specific data that there are. */
+TEST_F(per_thread, without_keys)
+{
+	static int mine;
+	pthread_key_t key;
+	void *before;
+
+	while (!pthread_key_create(&key, NULL))
+		ASSERT_EQ(0, pthread_setspecific(key, &mine));
+	before = pthread_getspecific(0);
+	ASSERT_OK(cuMemsetD32Async(ADDRESS(self->at), 7, 1, NULL));
+	ASSERT_OK(cuStreamSynchronize(NULL));
+	EXPECT_EQ(before, pthread_getspecific(0));
+}
+
 TEST_F(per_thread, threads_do_not_wait_for_each_other)
 {
 	struct other other = { .context = self->context, .at = ADDRESS(self->at) };

@@ -5,6 +5,7 @@
  * threads of all blocks wait, or only poll, the next block begins; when no block is left or may
  * begin, the runner yields its processor, and in the end sleeps between rounds.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #define SPARES_MOST	8		/* clusters' memory that a runner keeps */
 
 static __thread struct runner *here;
-static pthread_key_t key;
+static pthread_key_t key = PTHREAD_KEYS_MAX;	/* if none is left: key 0 is the program's */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void spares_free(struct runner *runner)
