@@ -79,7 +79,7 @@ $(B)/selftests/host-trap $(B)/selftests/host-trap-signal $(B)/selftests/host-tra
 	@mkdir -p $(B)/$(<D)
 	$(call quiet,CC)$(CC) $(flags) -Iinclude/uapi -Ilib -isystem $(harness) -MF $(B)/$(<:.c=.d) \
 		-pthread -o $@ $< $(trap_objects) $(B)/lib/fault/signal.o $(B)/lib/fault/stack.o \
-		$(B)/lib/fault/say.o $(patsubst %,$(B)/lib/%.o,fault/$(arch)/frame fault/$(arch)/keys base/$(arch)/keys) \
+		$(patsubst %,$(B)/lib/%.o,fault/say fault/$(arch)/frame fault/$(arch)/keys base/log_file base/$(arch)/keys) \
 		$(B)/selftests/shared.a -Wl,-z,now -lZydis
 
 # All constants and functions, for facts_names.c

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log_file.h"
@@ -71,11 +73,28 @@ int log_where(bool aloud)
 }
 
 /*
- * A system call instead of write(), which is a cancellation point: a cancelled thread would end
- * in it.
+ * The file may be a pipe without a reader, or at its limit: that must not end the program. Handlers of
+ * signals call this, too. A system call instead of write(), which is a cancellation point: a cancelled
+ * thread would end in it, perhaps in the middle of its store to a team.
  */
 void log_write(int fd, const char *line, size_t length)
 {
-	while (syscall(SYS_write, fd, line, length) < 0 && errno == EINTR)
-		;
+	static const struct timespec now;
+	sigset_t raised, before, pending;
+	long written;
+	int number;
+
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGPIPE);
+	sigaddset(&raised, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &raised, &before);
+	sigpending(&pending);
+	do {
+		written = syscall(SYS_write, fd, line, length);
+	} while (written < 0 && errno == EINTR);
+	number = errno == EPIPE ? SIGPIPE : SIGXFSZ;
+	sigdelset(&raised, errno == EPIPE ? SIGXFSZ : SIGPIPE);
+	if (written < 0 && !sigismember(&pending, number))
+		syscall(SYS_rt_sigtimedwait, &raised, NULL, &now, sizeof(uint64_t));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

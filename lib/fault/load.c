@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "registers.h"
 #include "base/ioctl.h"
+#include "base/log_file.h"
 
 /* Protects the loading; a child of fork() maps nothing, and so does not take it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -79,10 +80,8 @@ static void load(void)
 /* One thread prints the failure. The others do not wait for its reader: it has left the lock. */
 static void say_failure(void)
 {
-	if (!atomic_exchange(&unsaid, false))
-		return;
-	while (write(STDERR_FILENO, failure, strlen(failure)) < 0 && errno == EINTR)
-		;
+	if (atomic_exchange(&unsaid, false))
+		log_write(STDERR_FILENO, failure, strlen(failure));
 }
 
 /* The program got a handle that may be a team's. */

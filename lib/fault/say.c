@@ -5,11 +5,10 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fault.h"
+#include "base/log_file.h"
 
 struct line {
 	size_t length;
@@ -48,28 +47,11 @@ static void begin(struct line *line)
 	add(line, "]: ");
 }
 
-/*
- * Writes a line. stderr may be a pipe without a reader, or a file at its limit: that must not end the
- * program. The signals are blocked here. A system call instead of write(), which is a cancellation point: a cancelled
- * thread would end in it, in the middle of its store.
- */
+/* Writes a line. The signals are blocked here. */
 static void end(struct line *line)
 {
-	static const struct timespec now;
-	sigset_t pending, raised;
-	int number;
-
 	line->text[line->length++] = '\n';
-	sigpending(&pending);
-	if (syscall(SYS_write, STDERR_FILENO, line->text, line->length) >= 0 ||
-	    (errno != EPIPE && errno != EFBIG))
-		return;
-	number = errno == EPIPE ? SIGPIPE : SIGXFSZ;
-	if (sigismember(&pending, number))
-		return;
-	sigemptyset(&raised);
-	sigaddset(&raised, number);
-	sigtimedwait(&raised, NULL, &now);
+	log_write(STDERR_FILENO, line->text, line->length);
 }
 
 /*

@@ -165,6 +165,16 @@ static int copy_with_one_bound(void)
 	return at && !cuMemcpyHtoD(ADDRESS(at), &word, sizeof(word));
 }
 
+/* A message must not end a program whose stderr nobody reads. */
+static int copy_with_broken_stderr(void)
+{
+	int ends[2];
+
+	signal(SIGPIPE, SIG_DFL);
+	return !pipe(ends) && dup2(ends[1], STDERR_FILENO) >= 0 && !close(ends[0]) &&
+	       copy_with_one_bound();
+}
+
 static int read_with_one_bound(void)
 {
 	volatile int *at = bound_by(1);
@@ -275,6 +285,7 @@ static const struct role roles[] = {
 	{ "wait_for_oneself", wait_for_oneself },
 	{ "copies_with_one_bound", copies_with_one_bound },
 	{ "copy_with_one_bound", copy_with_one_bound },
+	{ "copy_with_broken_stderr", copy_with_broken_stderr },
 	{ "read_with_one_bound", read_with_one_bound },
 	{ "stores_with_one_bound", stores_with_one_bound },
 	{ "store_with_a_handler", store_with_a_handler },
@@ -382,6 +393,8 @@ TEST_F(words, missed_member)
 	EXPECT_EQ(0, run_role("copy_with_one_bound", "CUDA_VISIBLE_DEVICES=1,0", said));
 	EXPECT_SAYS(said, "]: a copy or fill does not reach every replica: device 0 ");
 	EXPECT_SAYS(said, " (devices numbered as without CUDA_VISIBLE_DEVICES) (said once)\n");
+
+	EXPECT_EQ(0, run_role("copy_with_broken_stderr", "UNRELATED=1", said));
 
 	/* a copy that reads has all that it asks for */
 	EXPECT_EQ(0, run_role("read_with_one_bound", "UNRELATED=1", said));

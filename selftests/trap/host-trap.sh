@@ -9,11 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 # fault_catch() and the object's start() may call those after them as well; load.c runs in
 # cuMemMap(). In the C library, pthread_getspecific() only reads, and pthread_setspecific() of NULL
 # only writes. host_access_key is a variable; block_origin points to a function that only reads.
+# log_write() calls functions of this list alone, and pthread_sigmask().
 safe='memcpy|memset|memmove|memcmp|memchr|strlen|strnlen|strcmp|write|getpid|gettid|syscall|sched_yield
-sigaction|sigaltstack|sigprocmask|sigpending|sigtimedwait|sigemptyset|sigaddset|sigdelset
+sigaction|sigaltstack|sigprocmask|sigpending|sigemptyset|sigaddset|sigdelset
 sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocation_name
 Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|fault_[a-z_]*|window_(near|trapped|between)|device_ask_fd|library_[a-z]*
-host_access_key|thread_keys|thread_keys_set|block_origin
+host_access_key|thread_keys|thread_keys_set|block_origin|log_write
 __popcountdi2|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|pthread_getspecific|pthread_setspecific'
 install='secure_getenv|getauxval|sysconf|getrlimit|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise|pthread_once|pthread_key_create'
 unsafe=$(nm -u build/lib/trap/*.o $(ls build/lib/fault/*.o build/lib/fault/*/*.o | grep -v /load.o) |
