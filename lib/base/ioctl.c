@@ -10,6 +10,7 @@
 
 #include "activity.h"
 #include "ioctl.h"
+#include "log_file.h"
 #include "process.h"
 #include "visible.h"
 
@@ -54,23 +55,6 @@ CUresult result_of_errno(int error)
 		if (results[i].error == error)
 			return results[i].result;
 	return CUDA_ERROR_OPERATING_SYSTEM;
-}
-
-/*
- * A program that has closed its stdin, stdout or stderr may give these numbers to other files at any
- * time, as daemons do, and would so close a file that has one of them.
- */
-static int above_stderr(int fd)
-{
-	int above, error;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	error = errno;
-	close(fd);
-	errno = error;
-	return above;
 }
 
 CUresult device_open(int *fd)

@@ -23,6 +23,23 @@ struct log_file {
 
 static _Atomic struct log_file log_file = { NOT_LOOKED_UP, 0 };
 
+/*
+ * A program that has closed its stdin, stdout or stderr may give these numbers to other files at any
+ * time, as daemons do, and would so close a file that has one of them.
+ */
+int above_stderr(int fd)
+{
+	int above, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	return above;
+}
+
 static int log_open(bool aloud)
 {
 	const char *path = secure_getenv("CUDA_LOG_FILE");
@@ -34,7 +51,7 @@ static int log_open(bool aloud)
 		return STDERR_FILENO;
 	if (!strcmp(path, "stdout"))
 		return STDOUT_FILENO;
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	fd = above_stderr(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
 	if (fd < 0 && aloud)
 		fprintf(stderr, "memcast: CUDA_LOG_FILE=%s: %m\n", path);
 	return fd < 0 ? LOG_NONE : fd;

@@ -11,6 +11,8 @@
 
 #define LOG_NONE	-1
 
+/* Return: an fd for the same file that no standard stream has; -1: errno says why not */
+int above_stderr(int fd);
 int log_where(bool aloud);
 void log_write(int fd, const char *line, size_t length);
 

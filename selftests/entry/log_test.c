@@ -303,6 +303,7 @@ TEST_F(log, file_of_a_daemon)
 	ASSERT_LE(0, log);
 	ASSERT_LE(0, other);
 	close(log);
+	close(STDIN_FILENO);
 	ASSERT_EQ(0, setenv("CUDA_LOG_FILE", path, 1));
 	fail_once();
 	ASSERT_EQ(1, replace_files(path, other));
