@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ptx/object.sh
 build_test cache -rdynamic
 folder=$temp/a/b
-plan ptx.cache 17
+plan ptx.cache 18
 
 # Runs the kernel, whose program says what LLVM makes.
 run() { MEMCAST_PTX_CACHE=$folder timeout 100 "$temp/cache" "$object" "${1:-5}" >"$temp/said" 2>&1; }
@@ -25,6 +25,10 @@ compiles_nothing && [ "$(files)" = 2 ]
 result used $?
 compiles 6 && [ "$(files)" = 4 ]
 result other_text $?
+
+# a file over the limit ends no program
+(ulimit -f 1; compiles 7) && [ "$(files)" = 4 ]
+result limited $?
 
 # code with checks is other code, and both stay
 export MEMCAST_PTX_CHECK=1

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -382,19 +383,26 @@ static bool write_all(int fd, const void *bytes, size_t size)
 	return true;
 }
 
+/* The kernel ends a program that grows a file over its limit. */
+static bool may_grow_to(size_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= size;
+}
+
 void cache_store(int lock, const struct digest *key, const struct cached *cached)
 {
 	struct head head = { .magic = MAGIC, .object_bytes = cached->object_bytes,
 			     .names_bytes = cached->names_bytes, .frame = cached->frame };
-	size_t size = cached->object_bytes + cached->names_bytes;
+	size_t size = cached->object_bytes + cached->names_bytes, all = sizeof(head) + size;
 	char name[NAME_BYTES], temporary[NAME_BYTES + 16], *rest;
 	bool good = false;
 	int fd;
 
 	if (lock == CACHE_NONE)
 		return;
-	rest = size <= FILE_MOST - sizeof(head) && make_room(size + sizeof(head)) ?
-	       malloc(size + 1) : NULL;
+	rest = all <= FILE_MOST && may_grow_to(all) && make_room(all) ? malloc(size + 1) : NULL;
 	if (!rest) {
 		forget_ahead();
 		return;
