@@ -104,7 +104,10 @@ static CUresult name(struct reader *reader, struct constant *value)
 	*value = (struct constant) { .kind = CONSTANT_ADDRESS, .generic = generic,
 				     .name = reader->word };
 	ptx_next(reader);
-	return generic ? ptx_need(reader, ")") : CUDA_SUCCESS;
+	result = generic ? ptx_need(reader, ")") : CUDA_SUCCESS;
+	if (result == CUDA_SUCCESS && ptx_is(reader, "-"))
+		return ptx_wrong(reader, "behind an address stands +, not");
+	return result;
 }
 
 static CUresult unary(struct reader *reader, struct constant *value, int depth)

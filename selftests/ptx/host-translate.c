@@ -475,6 +475,12 @@ static void declared(void)
 		  "ret; }\n", INVALID_PTX },
 		{ ".visible .entry k() { .reg .pred p<2>; .reg .b32 a<4>; setp.eq.and.u32 p0, a0, 0, !p1; "
 		  "vmad.s32.s32.s32 a0, -a1, a2, a3; ret; }\n", 0 },
+		{ ".global .u64 s; .global .u64 g = s+8-4;\n", 0 },
+		{ ".global .u64 s; .global .u64 g = generic(s)-4;\n", INVALID_PTX },
+		{ ".visible .entry k() { .reg .b32 a; .reg .b64 d; ld.global.u32 a, [d-4]; ret; }\n",
+		  INVALID_PTX },
+		{ ".shared .b32 s; .visible .entry k() { .reg .b32 a; mov.u32 a, s-4; ret; }\n",
+		  INVALID_PTX },
 		{ ".visible .entry k() { .reg .b32 a; .reg .b64 d; ld.global.nc.u32 a, [d].unified; "
 		  "ret; }\n", 0 },
 		{ ".visible .entry k() { .reg .b32 a; .reg .b64 d; st.global.u32 [d].unified, a; ret; }\n",

@@ -28,8 +28,8 @@ static const struct sequence {
 	{ "mov.b32 %f0, %r1; @%p1 set.ge.f32.u32 %f0, %r2, %r3; mov.b32 %r0, %f0;",
 	  { 0x80000000 }, 0x3f800000 },
 	/* a sum behind an address has its signs; WARP_SZ is a number */
-	{ ".shared .b32 s[4]; st.shared.u32 [s+4], %r1; ld.shared.u32 %r0, [s-4+8];", { 7 }, 7 },
-	{ ".shared .b32 s[4]; st.shared.u32 [s+4], %r1; mov.u64 %d1, s-4+8; ld.shared.u32 %r0, [%d1];",
+	{ ".shared .b32 s[4]; st.shared.u32 [s+4], %r1; ld.shared.u32 %r0, [s+8-4];", { 7 }, 7 },
+	{ ".shared .b32 s[4]; st.shared.u32 [s+4], %r1; mov.u64 %d1, s+8-4; ld.shared.u32 %r0, [%d1];",
 	  { 7 }, 7 },
 	{ "add.s32 %r4, %r1, -WARP_SZ; and.b32 %r5, %r2, WARP_SZ-1; mad.lo.u32 %r0, %r4, 100, %r5;",
 	  { 35, 0x7b }, 327 },

@@ -54,12 +54,7 @@ static CUresult items(struct reader *reader, struct scope *scope, struct operand
 	return result;
 }
 
-static bool is_sign(const struct reader *reader)
-{
-	return ptx_is(reader, "+") || ptx_is(reader, "-");
-}
-
-/* Reads what is added to an address, with its sign: +8, +-4, -4+8 */
+/* Reads what is added to an address, with its sign: +8, +-4, +8-4; PTX has no -4 there */
 static CUresult added(struct reader *reader, struct operand *operand)
 {
 	CUresult result = ptx_constant(reader, &operand->number);
@@ -84,7 +79,7 @@ static CUresult address(struct reader *reader, struct scope *scope, struct opera
 		if (operand->symbol->kind == SYMBOL_REGISTER && operand->symbol->vector > 1)
 			return ptx_wrong(reader, "no address is in the vector");
 		ptx_next(reader);
-		if (is_sign(reader))
+		if (ptx_is(reader, "+"))
 			result = added(reader, operand);
 	} else {
 		result = added(reader, operand);
@@ -119,7 +114,7 @@ static CUresult named(struct reader *reader, struct scope *scope, struct operand
 		operand->kind = OPERAND_SPECIAL;
 	} else if (operand->symbol && operand->symbol->kind != SYMBOL_LABEL) {
 		operand->kind = OPERAND_SYMBOL;
-		if (is_sign(reader))
+		if (ptx_is(reader, "+"))
 			return added(reader, operand);
 	} else {
 		operand->kind = OPERAND_NAME;	/* a label, which may follow */
