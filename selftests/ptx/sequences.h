@@ -34,6 +34,8 @@ static const struct sequence {
 	{ "add.s32 %r4, %r1, -WARP_SZ; and.b32 %r5, %r2, WARP_SZ-1; mad.lo.u32 %r0, %r4, 100, %r5;",
 	  { 35, 0x7b }, 327 },
 	/* computed by hand: elements of a vector of registers differ; p - p is 0 */
+	{ ".reg .v2 .b32 v; mov.v2.b32 v, {%r1, %r2}; mov.v2.b32 v, {v.y, v.x}; mov.b64 {%r4, %r5}, v; "
+	  "mad.lo.u32 %r0, %r4, 100, %r5;", { 3, 7 }, 703 },
 	{ ".reg .v2 .b16 v; ld.global.v2.b16 v, [%i]; min.f16 %h0, v.x, v.y; max.f16 %h1, v.y, v.y; "
 	  "mov.b32 %r0, {%h0, %h1};", { 0x3c004000 }, 0x3c003c00 },
 	{ "mov.b32 %f1, %r1; mul.f32 %f2, %f1, %f1; sub.f32 %f3, %f2, %f2; mov.b32 %r0, %f3;",

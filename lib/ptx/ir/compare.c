@@ -187,17 +187,22 @@ void translate_slct(struct translator *t)
 /* mov, also of vectors, addresses and packed values */
 void translate_mov(struct translator *t)
 {
-	struct operand *to = operand(t, 0), *from = operand(t, 1);
+	struct operand *to = operand(t, 0), *from = operand(t, 1), part;
+	uint32_t count = has(t, MOD_v4) ? 4 : has(t, MOD_v2) ? 2 : 1;
 	enum type type = type_at(t, 0);
+	LLVMValueRef values[4];
 
-	if (has(t, MOD_v4) || has(t, MOD_v2)) {
-		for (int i = 0; i < to->symbol->vector && i < 4; i++) {
-			struct operand part = *from;
-
-			part.part = (struct word) { .at = &".x.y.z.w"[2 * i], .length = 2 };
-			register_write(t, to->symbol, i, get(t, &part, type), false);
-		}
+	if (count == 1) {
+		put(t, to, get(t, from, type), type);
 		return;
 	}
-	put(t, to, get(t, from, type), type);
+	/* a register of one list may be in the other */
+	for (uint32_t i = 0; i < count; i++) {
+		part = vector_part(t, from, i);
+		values[i] = get(t, &part, type);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		part = vector_part(t, to, i);
+		put(t, &part, values[i], type);
+	}
 }

@@ -210,6 +210,7 @@ void align_check(struct translator *t, LLVMValueRef pointer, LLVMValueRef low, u
 		 struct symbol *base, uint64_t added);
 
 /* ---- memory.c ---- */
+struct operand vector_part(struct translator *t, const struct operand *operand, uint32_t index);
 void note_deed(struct translator *t);
 void note_deed_if(struct translator *t, LLVMValueRef done);
 uint32_t promised_align(const struct translator *t, uint32_t align);

@@ -114,14 +114,14 @@ static void order_vector(struct translator *t, const struct access *access, bool
 			       LLVMAtomicOrderingAcquire, false, "");
 }
 
-/* Return: what stands for an element of a list, or of a vector of registers */
-static struct operand element(struct translator *t, const struct operand *operand, uint32_t index)
+/* Return: an element of a list, or of %tid and its like */
+struct operand vector_part(struct translator *t, const struct operand *operand, uint32_t index)
 {
 	struct operand one = *operand;
 
 	if (operand->kind == OPERAND_VECTOR && index < operand->count)
 		return operand->items[index];
-	if (operand->kind != OPERAND_REGISTER || index >= operand->symbol->vector)
+	if (operand->kind != OPERAND_SPECIAL)
 		unsupported(t);
 	one.part = (struct word) { .at = &".x.y.z.w"[2 * (index & 3)], .length = 2 };
 	return one;
@@ -279,7 +279,7 @@ void translate_ld(struct translator *t)
 		return;
 	}
 	for (uint32_t i = 0; i < access.count; i++) {
-		struct operand to = element(t, operand(t, 0), i);
+		struct operand to = vector_part(t, operand(t, 0), i);
 
 		put(t, &to, LLVMBuildExtractElement(t->builder, value, constant(t, 32, i), ""),
 		    access.type);
@@ -303,7 +303,7 @@ void translate_st(struct translator *t)
 	} else {
 		value = LLVMGetUndef(access_type(t, &access));
 		for (uint32_t i = 0; i < access.count; i++) {
-			struct operand from = element(t, operand(t, 1), i);
+			struct operand from = vector_part(t, operand(t, 1), i);
 
 			value = LLVMBuildInsertElement(t->builder, value,
 						       get(t, &from, access.type),

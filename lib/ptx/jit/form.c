@@ -154,12 +154,9 @@ static uint32_t register_bits(const struct operand *operand)
 	return operand->kind == OPERAND_REGISTER ? type_bits(operand->symbol->type) : 0;
 }
 
-/* Elements of a list, or of a vector of registers */
 static uint32_t values_of(const struct operand *operand)
 {
-	return operand->kind == OPERAND_VECTOR ? operand->count :
-	       operand->kind == OPERAND_REGISTER && !operand->part.length ?
-	       operand->symbol->vector : 1;
+	return operand->kind == OPERAND_VECTOR ? operand->count : 1;
 }
 
 static uint32_t vector_of(const struct form *form)
@@ -172,9 +169,9 @@ static bool is_vector(const struct form *form, uint32_t index)
 {
 	const struct operand *operand = &form->at->operands[index];
 
-	return (operand->kind == OPERAND_REGISTER && !operand->part.length &&
-		operand->symbol->vector == vector_of(form)) ||
-	       (index && operand->kind == OPERAND_SPECIAL && !operand->part.length);
+	return values_of(operand) == vector_of(form) ||
+	       (index && operand->kind == OPERAND_SPECIAL && !operand->part.length &&
+		vector_of(form) == 4);
 }
 
 static CUresult check_mov(struct form *form)

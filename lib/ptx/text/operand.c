@@ -97,6 +97,24 @@ static CUresult address(struct reader *reader, struct scope *scope, struct opera
 	return ptx_need(reader, "]");
 }
 
+/* A vector of registers is a list of its elements. */
+static CUresult elements(struct reader *reader, struct operand *operand)
+{
+	struct operand one = *operand;
+
+	operand->kind = OPERAND_VECTOR;
+	operand->count = operand->symbol->vector;
+	operand->items = arena_take(source_of(reader)->arena,
+				    operand->count * sizeof(*operand->items));
+	if (!operand->items)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (uint32_t i = 0; i < operand->count; i++) {
+		one.part = (struct word) { .at = &".x.y.z.w"[2 * (i & 3)], .length = 2 };
+		operand->items[i] = one;
+	}
+	return CUDA_SUCCESS;
+}
+
 static CUresult named(struct reader *reader, struct scope *scope, struct operand *operand)
 {
 	struct word name = reader->word;
@@ -122,6 +140,8 @@ static CUresult named(struct reader *reader, struct scope *scope, struct operand
 	if (reader->word.kind == WORD_DIRECTIVE) {
 		operand->part = reader->word;
 		ptx_next(reader);
+	} else if (operand->kind == OPERAND_REGISTER && operand->symbol->vector > 1) {
+		return elements(reader, operand);
 	}
 	return CUDA_SUCCESS;
 }
