@@ -263,7 +263,6 @@ static const struct {
 	{ "product", "mul.lo.u32 %v, %i, %i; setp.lt.u32 %p, %v, 100000; @!%p bra END;" },
 	{ "equal", "setp.eq.s32 %p, %i, 200; @%p bra END;" },
 	{ "special_register_widened", "cvt.u64.u32 %w, %tid.x; setp.ge.u64 %p, %w, 40; @%p bra END;" },
-	{ "special_register_compared", "setp.ge.u32 %p, %tid.x, 40; @%p bra END;" },
 	{ "of_two_sources", "cvt.rn.f32.u32 %f, %i; cvt.rn.f16x2.f32 %v, 0f00000000, %f;"
 	  "setp.eq.u32 %p, %v, 0x4900; @%p bra END;" },
 	{ "cut_for_a_wide_register", "cvt.u64.u32 %w, %i; add.u64 %w2, %w, 0xfffffff0;"

@@ -392,8 +392,6 @@ static void shapes(void)
 		"{%p, %p, %p, %p};",
 		"mma.sync.aligned.m16n8k16.row.col.s32.s8.e4m3.s32 {%c0, %c1, %c2, %c3}, {%a0, %a1}, %b0, "
 		"{%c0, %c1, %c2, %c3};",
-		"setp.eq.s32 {%q0, %q1}, %a0, %b0;",
-		"atom.global.cas.v2.b32 {%a0, %a1}, [%p], {%a2, %a3};",
 	};
 	char text[800], why[1300] = "";
 	const struct ptx_kernel *kernel;
@@ -697,6 +695,55 @@ static void targets(void)
 	told("targets", !*why, why);
 }
 
+/* Instructions that ptxas takes, and those that it refuses */
+static void taken(void)
+{
+	static const char good[] =
+		"bar.red.popc.u32 r, 1, 1; mov.v2.u32 {r, _}, v; "
+		"mov.v4.u32 {r, r, r, r}, %tid; "
+		"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s64 [r], d, [r]; "
+		"getctarank.u32 r, r; cvt.rn.bf16.u8 h, c; add.u32 x, x, r; or.b64 d, d, 1.5; "
+		"ldmatrix.sync.aligned.m8n8.x2.shared.b16 v, [r]; ld.global.u32 r, [s+8-4]; "
+		"cvt.u16.u64 h, %clock64; mov.u16 h, %tid.x; mov.u64 d, %gridid; "
+		"st.global.u8 [d], d; atom.global.add.v2.f32 _, [d], {f, 1.0}; "
+		"setp.lt.f16x2 _|p, r, r; lop3.or.b32 _|p, r, r, r, 1, !p; ";
+
+	static const char *const bad[] = {
+		"ld.global.u32 r, [d-4]", "mov.u64 d, s-4", "mul.f32 f, f, 2", "mul.f16 h, h, 1.0",
+		"add.u32 r, r, 1.0", "st.global.f32 [d], 1", "mul.wide.u32 r, r, r", "mad.wide.u32 d, r, r, r",
+		"shl.b64 d, d, d", "popc.b64 d, d", "selp.b32 r, r, d, p", "setp.lt.u32 p, d, r", "setp.eq.s32 {p, p}, r, r",
+		"mov.u64 d, %tid.x", "mov.u32 r, %clock64", "mov.u32 r, %tid", "add.u32 r, r, %tid.x",
+		"add.u64 d, d, s", "add.u32 r, r.b0, r", "add.u32 r|p, r, r", "cvt.rn.f32.s32 d, f", "cvt.u64.u32 r, r",
+		"atom.global.exch.u32 r, [d], r", "atom.global.add.b32 r, [d], r", "red.global.and.u32 [d], r",
+		"atom.global.add.f16x2 r, [d], r", "atom.global.add.u32 r, [r], r", "atom.global.add.u32 r, d, r",
+		"atom.global.cas.v2.b32 v, [d], v", "ld.relaxed.global.u32 r, [d]", "ld.nc.u32 r, [d]", "ld.global.f16 h, [d]",
+		"add.sat.u32 r, r, r", "add.rz.f16 h, h, h", "max.NaN.f64 d, d, d", "and.u32 r, r, r",
+		"setp.hi.s32 p, r, r", "set.lt.u32.b32 r, r, r", "sin.f32 f, f", "mbarrier.arrive.shared.b64 [r]",
+		"mbarrier.init.b64 [r], 1", "shfl.sync.idx.b32 r, r, 0, 31", "elect.sync p, -1", "bar.arrive 0",
+	};
+	static const char head[] = HEAD ".global .b32 s[4];\n.visible .entry k() { .reg .pred p; .reg .b8 c; "
+		".reg .b16 h; .reg .b32 r; .reg .b64 d; .reg .f32 f; .reg .f16x2 x; .reg .v2 .b32 v;\n";
+	char text[1600], why[1300] = "";
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), "%s%s; ret; }\n", head, bad[i]);
+		if (any(text, strlen(text), &log) != INVALID_PTX)
+			snprintf(why, sizeof(why), "%s is no error", bad[i]);
+	}
+	snprintf(text, sizeof(text), "%s%s ret; }\n", head, good);
+	if (load(text, strlen(text), &code, &log)) {
+		snprintf(why, sizeof(why), "%.900s", log.text);
+	} else {
+		if (object->kernel(code, "k", &kernel, &log))
+			snprintf(why, sizeof(why), "%.900s", log.text);
+		object->code_free(code);
+	}
+	told("taken", !*why, why);
+}
+
 /* shfl and vote of texts for devices before sm_70: the active lanes meet, those behind first. */
 static void without_sync(void)
 {
@@ -994,6 +1041,7 @@ int main(int argc, char **argv)
 	pairs();
 	mixed();
 	targets();
+	taken();
 	without_sync();
 	clusters_of_a_launch();
 	clusters_in_another_text();

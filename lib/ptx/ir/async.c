@@ -215,7 +215,8 @@ void translate_getctarank(struct translator *t)
 	LLVMValueRef a = get(t, operand(t, 1), type_at(t, 0));
 
 	if (space != SPACE_SHARED)
-		a = BUILD(Sub, a, as_int(t, shared_window(t)));
+		a = BUILD(Sub, a, resize(t, as_int(t, shared_window(t)), type_bits(type_at(t, 0)),
+					 false));
 	a = resize(t, a, 64, false);
 	put(t, operand(t, 0), resize(t, BUILD(LShr, a, constant(t, 64, 24)), 32, false), TYPE_U32);
 }

@@ -102,6 +102,8 @@ CUresult function_check(struct ptx_code *code, struct function *function,
 			struct complaint *complaint);
 CUresult form_check(const struct statement *statement, const struct unit *unit,
 		    struct complaint *complaint);
+bool operand_fits(const struct operand *operand, enum type type, bool wider);
+const char *shape_wrong(const struct statement *at, const enum type *types, uint32_t count);
 void ptx_slot_first_call(struct ptx_thread *thread, void *parameters, void *results,
 			 struct ptx_slot *slot);
 

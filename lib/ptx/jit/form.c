@@ -60,41 +60,28 @@ static bool rounds_to_integer(const struct form *form)
 	       has_modifier(form, MOD_rmi) || has_modifier(form, MOD_rpi);
 }
 
-/* May a register, or an immediate, be an operand of the type? */
-static bool fits(const struct operand *operand, enum type type)
+static bool scoped(const struct form *form)
 {
-	enum type own;
-
-	if (operand->kind == OPERAND_NUMBER)
-		return operand->number.kind != CONSTANT_FLOAT || is_float(type) ||
-		       type_is(type, KIND_BITS);
-	if (operand->kind != OPERAND_REGISTER || operand->part.length)
-		return true;
-	own = operand->symbol->type;
-	if (type_bits(own) != type_bits(type))
-		return false;
-	if (type_is(own, KIND_PREDICATE) || type_is(type, KIND_PREDICATE))
-		return own == type;
-	return type_is(own, KIND_BITS) || type_is(type,
-						  KIND_BITS) || is_float(own) == is_float(type);
+	return has_modifier(form, MOD_cta) || has_modifier(form, MOD_cluster) ||
+	       has_modifier(form, MOD_gpu) || has_modifier(form, MOD_sys);
 }
 
-/* Instructions all of whose operands have the one type, or of add.f32.f16 all but the last */
-static CUresult check_uniform(struct form *form)
+/* Are numbers of the type compared in this way? Bits are equal, or not; .lo is for unsigned numbers. */
+static bool compares(const struct form *form, enum type type)
 {
-	const struct statement *at = form->at;
+	bool without_sign = has_modifier(form, MOD_lo) || has_modifier(form, MOD_ls) ||
+			    has_modifier(form, MOD_hi) || has_modifier(form, MOD_hs);
 
-	if (!NAMED(form, "add", "sub", "mul", "mad", "fma", "min", "max", "div", "rem", "and", "or",
-		   "xor", "not", "neg", "abs", "addc", "subc") ||
-	    has_modifier(form, MOD_wide))
-		return CUDA_SUCCESS;
-	if (at->operands[0].kind != OPERAND_REGISTER && at->operands[0].kind != OPERAND_SINK)
-		return bad(form, "no register gets the result of");
-	for (uint32_t i = 0; i < at->operands_count; i++)
-		if (!fits(&at->operands[i],
-			  form->types[i && i + 1 < at->operands_count ? form->types_count - 1 : 0]))
-			return bad(form, "wrong is the type of an operand of");
-	return CUDA_SUCCESS;
+	if (type_is(type, KIND_BITS))
+		return has_modifier(form, MOD_eq) || has_modifier(form, MOD_ne);
+	return !without_sign || type_is(type, KIND_UNSIGNED);
+}
+
+static CUresult check_shape(struct form *form)
+{
+	const char *what = shape_wrong(form->at, form->types, form->types_count);
+
+	return what ? bad(form, what) : CUDA_SUCCESS;
 }
 
 static CUresult check_modifiers(struct form *form)
@@ -116,8 +103,19 @@ static CUresult check_modifiers(struct form *form)
 		return bad(form, ".lo, .hi or .wide is missing:");
 	if (NAMED(form, "mul", "mad") && type_bits(type) == 64 && has_modifier(form, MOD_wide))
 		return bad(form, "products of 128 bits are not there:");
-	if (NAMED(form, "neg", "abs") && type_is(type, KIND_UNSIGNED))
-		return bad(form, "only numbers with a sign have");
+	if (NAMED(form, "sin", "cos", "lg2", "ex2", "tanh", "rsqrt") && !has_modifier(form, MOD_approx))
+		return bad(form, ".approx is missing:");
+	if (NAMED(form, "atom", "red") && is_float(type) && is_half(type) &&
+	    !has_modifier(form, MOD_noftz))
+		return bad(form, ".noftz is missing:");
+	if (NAMED(form, "ld", "st", "multimem") && !scoped(form) &&
+	    (has_modifier(form, MOD_relaxed) || has_modifier(form, MOD_acquire) ||
+	     has_modifier(form, MOD_release)))
+		return bad(form, "a scope is missing:");
+	if (NAMED(form, "ld") && has_modifier(form, MOD_nc) && !has_modifier(form, MOD_global))
+		return bad(form, "only .global has .nc:");
+	if (NAMED(form, "set", "setp") && !compares(form, form->types[form->types_count - 1]))
+		return bad(form, "its type has no such comparison:");
 	if (NAMED(form, "ex2") && (type == TYPE_F16 || type == TYPE_F16X2) &&
 	    has_modifier(form, MOD_ftz))
 		return bad(form, ".ftz is not for f16:");
@@ -129,7 +127,9 @@ static CUresult check_conversion(struct form *form)
 	enum type to = form->types[0], from = form->types[1];
 	bool plain = type_facts[to].packed == 1 && type_facts[from].packed == 1;
 	bool no_sign = type_is(to, KIND_UNSIGNED), from_no_sign = type_is(from, KIND_UNSIGNED);
+	bool wider = to != TYPE_BF16 && from != TYPE_BF16;
 	uint32_t bits = type_bits(to), from_bits = type_bits(from);
+	const struct operand *operands = form->at->operands;
 
 	if (!NAMED(form, "cvt") || form->types_count != 2 || has_modifier(form, MOD_pack) || !plain)
 		return CUDA_SUCCESS;
@@ -141,8 +141,10 @@ static CUresult check_conversion(struct form *form)
 	if (!is_float(to) && !is_float(from) && has_modifier(form, MOD_sat) &&
 	    (no_sign == from_no_sign ? bits >= from_bits : !no_sign && bits > from_bits))
 		return bad(form, ".sat changes nothing:");
-	if ((to == TYPE_BF16 && !is_float(from) && from_bits == 8) ||
-	    ((to == TYPE_BF16 || from == TYPE_BF16) && has_modifier(form, MOD_sat)) ||
+	if (operands[0].kind != OPERAND_REGISTER || !operand_fits(&operands[0], to, wider) ||
+	    (operands[1].kind != OPERAND_SPECIAL && !operand_fits(&operands[1], from, wider)))
+		return bad(form, "wrong is the type of an operand of");
+	if (((to == TYPE_BF16 || from == TYPE_BF16) && has_modifier(form, MOD_sat)) ||
 	    (to == TYPE_TF32 && has_modifier(form, MOD_satfinite) && !has_modifier(form, MOD_rna) &&
 	     form->unit->target < 100))
 		return bad(form, "there is no conversion");
@@ -174,6 +176,21 @@ static bool is_vector(const struct form *form, uint32_t index)
 		vector_of(form) == 4);
 }
 
+/* Is a special register as large as a mov? Only %gridid is so large as it is wanted. */
+static bool special_fits(const struct operand *operand, uint32_t bits)
+{
+	static const char *const vectors[] = { "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid",
+					       "%nclusterid", "%cluster_ctaid", "%cluster_nctaid" };
+	const struct word *name = &operand->name;
+	bool large = !memcmp(name->at + name->length - 2, "64", 2) ||
+		     word_is(name, "%globaltimer") || word_is(name, "%current_graph_exec");
+	bool vector = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++)
+		vector |= word_is(name, vectors[i]);
+	return (word_is(name, "%gridid") || (bits == 64) == large) && vector == !!operand->part.length;
+}
+
 static CUresult check_mov(struct form *form)
 {
 	uint32_t bits = type_bits(form->types[0]);
@@ -183,12 +200,14 @@ static CUresult check_mov(struct form *form)
 	if (vector_of(form) > 1)
 		return is_vector(form, 0) && is_vector(form, 1) ? CUDA_SUCCESS :
 		       bad(form, "no vector of that length is an operand of");
-	if (bits == 8)
-		return bad(form, "registers of 8 bits are moved by cvt, not by");
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct operand *operand = &form->at->operands[i];
 		uint32_t all = register_bits(operand), known = 1;
 
+		if (operand->kind == OPERAND_SPECIAL ? !special_fits(operand, bits) :
+		    operand->kind == OPERAND_NUMBER || operand->kind == OPERAND_REGISTER ?
+		    !operand_fits(operand, form->types[0], false) : false)
+			return bad(form, "wrong is the type of an operand of");
 		for (uint32_t j = 0; operand->kind == OPERAND_VECTOR && j < operand->count; j++) {
 			all += register_bits(&operand->items[j]);
 			known &= register_bits(&operand->items[j]) != 0;
@@ -214,17 +233,34 @@ static bool space_free(const enum modifier *modifiers, uint32_t count)
 	return true;
 }
 
+static CUresult check_addresses(struct form *form)
+{
+	const struct statement *at = form->at;
+
+	if (!NAMED(form, "ld", "ldu", "st", "atom", "red", "multimem", "mbarrier") ||
+	    has_modifier(form, MOD_async) ||
+	    !(has_modifier(form, MOD_global) || space_free(form->modifiers, at->modifiers_count)))
+		return CUDA_SUCCESS;
+	for (uint32_t i = 0; i < at->operands_count; i++) {
+		const struct operand *operand = &at->operands[i];
+
+		if (operand->kind == OPERAND_ADDRESS && operand->symbol &&
+		    operand->symbol->kind == SYMBOL_REGISTER && type_bits(operand->symbol->type) == 32)
+			return bad(form, "an address needs a register of 64 bits:");
+	}
+	return CUDA_SUCCESS;
+}
+
 static CUresult check_memory(struct form *form)
 {
 	const struct statement *at = form->at;
 	bool load = NAMED(form, "ld", "ldu"), store = NAMED(form, "st");
 	uint32_t bits = type_bits(form->types[0]), count;
-	const struct operand *value, *address;
+	const struct operand *value;
 
 	if ((!load && !store) || form->types_count != 1 || has_modifier(form, MOD_async))
 		return CUDA_SUCCESS;
 	value = &at->operands[load ? 0 : 1];
-	address = &at->operands[load ? 1 : 0];
 	count = vector_of(form);
 	if (store && has_modifier(form, MOD_const))
 		return bad(form, "constant memory is not written by");
@@ -232,17 +268,16 @@ static CUresult check_memory(struct form *form)
 		return bad(form, "local memory is not volatile:");
 	if (count * bits > 128 && (form->unit->version < 88 || form->unit->target < 100))
 		return bad(form, "an access has 128 bits at most:");
-	if (address->kind == OPERAND_ADDRESS && address->symbol &&
-	    address->symbol->kind == SYMBOL_REGISTER && type_bits(address->symbol->type) == 32 &&
-	    (has_modifier(form, MOD_global) || space_free(form->modifiers, at->modifiers_count)))
-		return bad(form, "an address needs a register of 64 bits:");
 	if (values_of(value) != count)
 		return bad(form, "no vector of that length is an operand of");
 	for (uint32_t i = 0; i < (value->count ? value->count : 1); i++) {
 		const struct operand *one = value->count ? &value->items[i] : value;
 
-		if (register_bits(one) && register_bits(one) < bits)
-			return bad(form, "a register is too small for");
+		if (one->kind == OPERAND_SINK ? !load : one->kind == OPERAND_NUMBER && load)
+			return bad(form, "no register is in");
+		if (one->kind != OPERAND_SINK && one->kind != OPERAND_SYMBOL &&
+		    !operand_fits(one, form->types[0], true))
+			return bad(form, "wrong is the type of an operand of");
 	}
 	return CUDA_SUCCESS;
 }
@@ -296,8 +331,30 @@ static CUresult check_barrier(struct form *form)
 		return CUDA_SUCCESS;
 	if (immediate(form->at, red, &value) && value > 15)
 		return bad(form, "barriers have the numbers 0 to 15, not as in");
-	if (immediate(form->at, 1 + red, &value) && value % 32)
+	if ((!red || form->at->operands_count > 3) && immediate(form->at, 1 + red, &value) &&
+	    value % 32)
 		return bad(form, "a barrier's threads are whole warps, not as in");
+	return CUDA_SUCCESS;
+}
+
+/* What the number of operands depends on */
+static CUresult check_count(struct form *form)
+{
+	const struct operand *first = form->at->operands;
+	uint32_t count = form->at->operands_count;
+	bool sync = has_modifier(form, MOD_sync);
+	bool barrier = NAMED(form, "bar", "barrier") && !has_modifier(form, MOD_cluster);
+
+	if ((NAMED(form, "shfl") && count != 4U + sync) || (NAMED(form, "vote") && count != 2U + sync) ||
+	    (barrier && sync && !count) || (barrier && has_modifier(form, MOD_arrive) && count != 2) ||
+	    (NAMED(form, "discard", "applypriority") && count < 2) ||
+	    (NAMED(form, "mbarrier") && has_modifier(form, MOD_test_wait) && count > 3))
+		return bad(form, "wrong is the number of operands of");
+	if (NAMED(form, "mbarrier") && first->kind == OPERAND_ADDRESS &&
+	    (has_modifier(form, MOD_arrive) || has_modifier(form, MOD_arrive_drop)))
+		return bad(form, "a state, or _, is missing:");
+	if (NAMED(form, "elect") && !first->second)
+		return bad(form, "a predicate is missing:");
 	return CUDA_SUCCESS;
 }
 
@@ -377,7 +434,8 @@ static CUresult check_target(struct form *form)
 		if (target < 90 && is_bf16(type) &&
 		    NAMED(form, "add", "sub", "mul", "set", "setp", "ex2", "tanh", "atom", "red"))
 			return bad(form, "this target has no");
-		if (type == TYPE_S64 && NAMED(form, "atom", "red") && has_modifier(form, MOD_add))
+		if (type == TYPE_S64 && NAMED(form, "atom", "red") && has_modifier(form, MOD_add) &&
+		    !has_modifier(form, MOD_async))
 			return bad(form, "sums of s64 are those of u64:");
 	}
 	return CUDA_SUCCESS;
@@ -426,8 +484,8 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 		    struct complaint *complaint)
 {
 	static CUresult (*const checks[])(struct form *form) = {
-		check_modifiers, check_conversion, check_uniform, check_mov, check_memory,
-		check_lists, check_immediate, check_barrier, check_sparse, check_call, check_signs,
+		check_modifiers, check_conversion, check_count, check_shape, check_mov,
+		check_addresses, check_memory, check_lists, check_immediate, check_barrier, check_sparse, check_call, check_signs,
 	};
 	const struct opcode *opcode = statement->opcode;
 	struct form form = { .at = statement, .unit = unit, .complaint = complaint };
