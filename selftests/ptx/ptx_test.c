@@ -305,15 +305,20 @@ TEST_F(ptx, cooperative_launches)
 	EXPECT_EQ(100 * 32, (int)to[1]);
 }
 
-/* One rank of an all-reduce over a team of @ranks devices. Return: how many words are wrong */
-#define reduce_as(team, rank, ranks)	reduce_as_(_metadata, self, team, rank, ranks)
+/*
+ * One rank of an all-reduce over a team of @ranks devices. @link: to the other one. Return: how many
+ * words are wrong
+ */
+#define reduce_as(team, rank, ranks, link)	reduce_as_(_metadata, self, team, rank, ranks, link)
 TEST_HELPER int reduce_as_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) *self,
-			   CUmemGenericAllocationHandle team, uint32_t rank, uint32_t ranks)
+			   CUmemGenericAllocationHandle team, uint32_t rank, uint32_t ranks,
+			   int link)
 {
 	CUmemGenericAllocationHandle memory = new_memory(rank, CHUNK);
 	CUdeviceptr own, window;
 	int wrong = 0;
 	float *values;
+	char bound = 1;
 
 	own = ADDRESS(mapped(memory, CHUNK, rank));
 	ASSERT_OK(cuMemsetD32(own, 0, CHUNK / 4));
@@ -321,6 +326,8 @@ TEST_HELPER int reduce_as_(struct __test_metadata *_metadata, FIXTURE_DATA(ptx) 
 	for (uint32_t i = 0; i < 256; i++)
 		values[i] = (rank + 1) * (i + 1);
 	ASSERT_OK(cuMulticastBindMem(team, 0, memory, 0, CHUNK, 0));
+	ASSERT_EQ(1, write(link, &bound, 1));
+	ASSERT_EQ(1, read(link, &bound, 1));
 	window = ADDRESS(mapped(team, CHUNK, rank));
 	ASSERT_OK(LAUNCH("all_reduce", 1, 256, &window, &own, &ranks, &rank));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
@@ -343,13 +350,13 @@ TEST_F(ptx, all_reduce_of_two_processes)
 		load_(_metadata, self, kernels, 1);
 		team = imported(fd);
 		ASSERT_OK(cuMulticastAddDevice(team, 1));
-		_exit(reduce_as(team, 1, 2) ? 1 : 0);
+		_exit(reduce_as(team, 1, 2, ends[1]) ? 1 : 0);
 	}
 	load(kernels);
 	team = new_team(2, CHUNK);
 	ASSERT_OK(cuMulticastAddDevice(team, 0));
 	send_fd(ends[0], exported(team));
-	EXPECT_EQ(0, reduce_as(team, 0, 2));
+	EXPECT_EQ(0, reduce_as(team, 0, 2, ends[0]));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 }
