@@ -90,7 +90,7 @@ link	  = -Wl,--as-needed -L$(B)/lib $(if $(lib_sources),-lmemcast -lcuda) -lm
 so_cudart := libcudart.so.13
 so_nvml	  := libnvidia-ml.so.1
 so_array  := libmemcast.so.0
-trap_object := $(if $(filter x86,$(arch)),$(B)/lib/memcast-trap.so)
+trap_object := $(B)/lib/memcast-trap.so
 # The newest LLVM with headers, of those that lib/ptx/ has been built with; the libraries that are
 # unpacked for a cross build are of version 19, and its headers are the same for all processors
 llvm	 := $(firstword $(foreach version,19 $(if $(cross),,18 17 16 15 14),\
@@ -177,10 +177,10 @@ $(B)/lib/libcuda.so.1: $(lib_sources:lib/%.c=$(B)/lib/%.o) $(B)/lib/libcuda.map
 		-Wl,--as-needed -lm -lelf -lzstd -llz4
 
 # libcuda.so.1 loads this library from its own folder when a team is first mapped: lib/fault/load.c.
-trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/*.c))
+trap_objects := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/trap/$(arch)/*.c))
 $(trap_object): $(trap_objects)
 	$(call quiet,LD)$(shared) -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $^ \
-		-Wl,--as-needed -lZydis
+		$(if $(filter x86,$(arch)),-lZydis)
 
 # libcuda.so.1 loads this library when it needs a kernel of which there is PTX: lib/translate/load.c.
 # lib/image/ and lib/ptx/ share a reader.

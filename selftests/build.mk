@@ -5,10 +5,10 @@
 
 # Tests are in folders by subject; built, all are in one, so a name stands for one test.
 $(foreach file,$(wildcard selftests/*.[ch] selftests/host-*),$(error $(file): move it to a folder of selftests/))
-# x86_tests: about x86's instructions
-x86_tests	 := $(if $(filter x86,$(arch)),,selftests/trap/% selftests/lazy/lazy_cost_test.c)
-test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/% $(x86_tests),$(wildcard selftests/*/*.c))
-test_mains	 := $(filter-out $(x86_tests),$(wildcard selftests/*/*_test.c))
+# others_tests: about instructions of other processors
+others_tests	 := $(if $(filter x86,$(arch)),selftests/arm64/%,selftests/trap/% selftests/lazy/lazy_cost_test.c)
+test_sources	 := $(filter-out selftests/kmod/% selftests/multimem/% $(others_tests),$(wildcard selftests/*/*.c))
+test_mains	 := $(filter-out $(others_tests),$(wildcard selftests/*/*_test.c))
 test_shared	 := $(foreach file,$(filter-out $(test_mains),$(test_sources)),$(if $(filter host-%,$(notdir $(file))),,$(file)))
 test_programs	 := $(patsubst %.c,$(B)/selftests/%,$(notdir $(test_mains)))
 test_tables	 := $(patsubst %,$(B)/%,$(wildcard selftests/facts/tables/*.tsv))

@@ -14,7 +14,6 @@
 
 #include "memory/address.h"
 #include "fault.h"
-#include "registers.h"
 #include "base/ioctl.h"
 #include "base/log_file.h"
 
@@ -69,7 +68,8 @@ static void load(void)
 		snprintf(failure, sizeof(failure),
 			 "memcast: plain stores to a team's address stay faults: %s. "
 			 TRAP_OBJECT " belongs into the folder of libcuda.so.1, where `make "
-			 "install` puts it, and needs libZydis. %sMEMCAST_TRAP=0 does without it\n",
+			 "install` puts it, and needs libZydis on x86-64. %sMEMCAST_TRAP=0 does "
+			 "without it\n",
 			 why, final ? "" : "The next team that is mapped tries again. ");
 		said = true;
 		unsaid = true;
@@ -96,7 +96,7 @@ static void mapped(CUdeviceptr address)
 	struct memcast_address_info info = { .address = address };
 	int before;
 
-	if (!may_have_teams || ended || FAULT_NO_STORES || !fault_wanted())
+	if (!may_have_teams || ended || !fault_wanted())
 		return;
 	before = cancel_hold();
 	if (device_ask(MEMCAST_ADDRESS_INFO, &info) && info.out_type == MEMCAST_TYPE_TEAM) {

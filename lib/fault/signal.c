@@ -87,7 +87,6 @@ static void store_everywhere(void *data)
 		return;
 	if (!event->trap) {
 		fault_say_cannot("", fault_instruction(event->context), address,
-				 FAULT_NO_STORES ?:
 				 TRAP_OBJECT " was not loaded when the team was mapped");
 		return;
 	}

@@ -65,8 +65,6 @@ static inline void store_past(int *to, int value)
 
 /* Arguments of a call that are in registers */
 #define CALL_REGISTERS		8
-/* Do plain stores to a window reach all replicas? */
-#define STORES_REACH_ALL	false
 /* Addresses that a process has are below 2 to the power of this. */
 #define ADDRESS_BITS		48
 /* Does the library know protection keys of memory? */
@@ -125,7 +123,6 @@ static inline void store_past(int *to, int value)
 }
 
 #define CALL_REGISTERS		6
-#define STORES_REACH_ALL	true
 #define ADDRESS_BITS		47
 #define KEYS_KNOWN		true
 #define OF_OTHERS		"(arm64)"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <memcast/multimem.h>
 #include "memcast_test.h"
-#include "processor.h"
 #include "raw.h"
 #include "reason.h"
 
@@ -115,10 +114,7 @@ TEST_F(rack, team_of_all)
 	ASSERT_OK(cuCtxSetCurrent(NULL));
 	cuda_start(self->last);
 	ASSERT_OK(cuMemsetD32(self->window, 3, 1));
-	if (STORES_REACH_ALL)
-		*(volatile uint32_t *)(self->window + 4) = 5;
-	else
-		ASSERT_OK(cuMemsetD32(self->window + 4, 5, 1));
+	*(volatile uint32_t *)(self->window + 4) = 5;
 	ASSERT_OK(memcastViewCreate(&view, self->handle, 0, CHUNK));
 	EXPECT_EQ(self->devices, view.replicas);
 	multimem_st_u32(&view, 8, 7);

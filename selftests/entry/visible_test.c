@@ -8,7 +8,6 @@
 #include <memcast/view.h>
 
 #include "memcast_test.h"
-#include "processor.h"
 #include "reason.h"
 
 #define DEVICES		8
@@ -287,8 +286,7 @@ TEST_F(visible, teams)
 	ASSERT_OK(cuMemExportToShareableHandle(&fd, handle, SHAREABLE, 0));
 	ASSERT_EQ(0, peer_send(link, 0, fd));
 	ASSERT_OK(join(handle));
-	if (STORES_REACH_ALL)
-		*mapped(handle, CHUNK, 0) = 0;
+	*mapped(handle, CHUNK, 0) = 0;
 	ASSERT_OK(cuMemsetD32(ADDRESS(mapped(handle, CHUNK, 0)), 21, 1));
 	ASSERT_OK(cuCtxSynchronize());
 	ASSERT_EQ(0, peer_send(link, 0, -1));

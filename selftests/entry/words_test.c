@@ -400,18 +400,6 @@ TEST_F(words, missed_member)
 	EXPECT_EQ(0, run_role("read_with_one_bound", "UNRELATED=1", said));
 	EXPECT_STREQ("", said);
 
-	if (!STORES_REACH_ALL) {
-		EXPECT_EQ(128, run_role("stores_with_one_bound", "MEMCAST_STRICT=0", said));
-		EXPECT_SAYS(said, "]: this store to a team's address cannot reach every replica: "
-			    SAID_INSTRUCTION);
-		EXPECT_SAYS(said, ": memcast does that on x86-64 only; ");
-		EXPECT_EQ(128, run_role("stores_with_one_bound", "MEMCAST_STRICT=1", said));
-		EXPECT_SAYS(said, "]: MEMCAST_STRICT: a plain store to a team's address: "
-			    SAID_INSTRUCTION);
-		EXPECT_EQ(128, run_role("stores_with_one_bound", "MEMCAST_TRAP=0", said));
-		EXPECT_STREQ("", said);
-		return;
-	}
 	EXPECT_EQ(3, run_role("store_with_a_handler", "MEMCAST_STRICT=0", said));
 	EXPECT_EQ(2, run_role("store_with_a_handler", "MEMCAST_TRAP=0", said));
 	EXPECT_STREQ("", said);

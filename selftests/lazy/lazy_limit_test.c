@@ -11,7 +11,6 @@
 #include <memcast/kernel.h>
 #include "lazy_limit_fixture.h"
 #include "peers.h"
-#include "processor.h"
 
 /* Sets the limit so that all pools together can take @chunks more. */
 #define leave_room(chunks)	\
@@ -131,16 +130,11 @@ TEST_F(lazy_limit, windows)
 	EXPECT_EQ(5, window[7]);
 	EXPECT_EQ((long)(2 * CHUNK), taken_by_all());
 	/* a plain store does so too */
-	if (STORES_REACH_ALL) {
-		EXPECT_EQ(SIGBUS, try_store(window + CHUNK / 4, 6));
-	}
+	EXPECT_EQ(SIGBUS, try_store(window + CHUNK / 4, 6));
 	EXPECT_EQ(0, try_load(mapped(part[0], SIZE, 0) + CHUNK / 4, &word));
 	EXPECT_EQ(0, word);
 	leave_room(1);
-	if (STORES_REACH_ALL)
-		window[CHUNK / 4] = 6;
-	else
-		ASSERT_OK(cuMemsetD32(ADDRESS(window) + CHUNK, 6, 1));
+	window[CHUNK / 4] = 6;
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(6, mapped(part[i], SIZE, i)[CHUNK / 4]);
 }

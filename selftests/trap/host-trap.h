@@ -15,7 +15,7 @@
 
 #include "../lib/base/base.h"
 #include "../lib/fault/fault.h"
-#include "../lib/trap/trap.h"
+#include "../lib/trap/x86/trap.h"
 #include "trap_forms.h"
 #include "kselftest_harness.h"
 

@@ -17,7 +17,7 @@ Zydis[A-Za-z0-9]*|memcast[A-Z].*|trap_[a-z_]*|fault_[a-z_]*|window_(near|trapped
 host_access_key|thread_keys|thread_keys_set|block_origin|log_write
 __popcountdi2|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|pthread_getspecific|pthread_setspecific'
 install='secure_getenv|getauxval|sysconf|getrlimit|memfd_create|ftruncate|close|mmap|munmap|mremap|mprotect|madvise|pthread_once|pthread_key_create'
-unsafe=$(nm -u build/lib/trap/*.o $(ls build/lib/fault/*.o build/lib/fault/*/*.o | grep -v /load.o) |
+unsafe=$(nm -u build/lib/trap/*/*.o $(ls build/lib/fault/*.o build/lib/fault/*/*.o | grep -v /load.o) |
 	sed -n 's/^ *U //p' | sort -u |
 	grep -vxE "$(echo "$safe|$install" | tr '\n' '|')")
 if [ -n "$unsafe" ]; then

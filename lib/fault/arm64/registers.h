@@ -7,10 +7,6 @@
 
 #include "fault/object.h"
 
-/* Why plain stores to windows cannot reach all replicas on these processors; NULL: they can */
-#define FAULT_NO_STORES \
-	"memcast does that on x86-64 only; memcast/multimem.h stores to all replicas here, too"
-
 #define EXCEPTION_CLASS(syndrome)	((syndrome) >> 26 & 0x3f)
 #define CLASS_FETCH	0x20	/* of a lower level, as programs are */
 #define CLASS_DATA	0x24

@@ -5,9 +5,6 @@
 
 #include "fault/object.h"
 
-/* Why plain stores to windows cannot reach all replicas on these processors; NULL: they can */
-#define FAULT_NO_STORES		NULL
-
 static inline uintptr_t fault_instruction(const ucontext_t *context)
 {
 	return context->uc_mcontext.gregs[REG_RIP];
