@@ -92,6 +92,7 @@ struct node {
 	CUgraphNode original;		/* the node that it is a copy of, or NULL */
 	unsigned int seen, joined;	/* marks of node_insert(), cuStreamEndCapture() */
 	uint64_t dropped;		/* the last capture that need not join it, or 0 */
+	bool captured;			/* not put in by the program */
 	uint32_t first, last;		/* numbers of its steps, set by plan_number() */
 };
 

@@ -366,6 +366,40 @@ TEST_F(stream, nodes_that_are_dropped)
 	}
 }
 
+/* NCCL's own stream ends with a node that NCCL has put in, which nothing joins; work behind it is to be. */
+TEST_F(stream, node_that_was_put_in)
+{
+	CUevent fork = event_new(), join = event_new();
+	CUstreamCaptureStatus state;
+	const CUgraphNode *nodes;
+	CUgraphNode mark;
+	CUgraph graph;
+	size_t count;
+
+	for (int more = 0; more < 2; more++) {
+		ASSERT_OK(cuStreamBeginCapture(self->first, GLOBAL));
+		ASSERT_OK(cuEventRecord(fork, self->first));
+		ASSERT_OK(cuStreamWaitEvent(self->free, fork, 0));
+		SET(8, 1, self->free);
+		ASSERT_OK(cuEventRecord(join, self->free));
+		ASSERT_OK(cuStreamWaitEvent(self->first, join, 0));
+		ASSERT_OK(cuStreamGetCaptureInfo(self->free, &state, NULL, &graph, &nodes, NULL,
+						 &count));
+		ASSERT_OK(cuGraphAddEventRecordNode(&mark, graph, nodes, count, fork));
+		ASSERT_OK(cuStreamUpdateCaptureDependencies(self->free, &mark, NULL, 1,
+							    CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+		if (more) {
+			SET(24, 1, self->free);
+			EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+				  cuStreamEndCapture(self->first, &graph));
+		} else {
+			EXPECT_OK(cuStreamEndCapture(self->first, &graph));
+			EXPECT_EQ(2, nodes_of(graph));
+			EXPECT_OK(cuGraphDestroy(graph));
+		}
+	}
+}
+
 /* The array that a query gives is good for a change, which may need a larger one. */
 TEST_F(stream, dependencies_given_back)
 {

@@ -66,6 +66,7 @@ static CUresult insert(struct branch *branch, struct node *node)
 		branch->nodes[0] = node->handle;
 		branch->edges[0] = edge_data(0);
 		branch->count = 1;
+		node->captured = true;
 	}
 	return result;
 }

@@ -21,12 +21,13 @@ static void mark_ancestors(struct node **order, size_t count, unsigned int mark)
 /*
  * Checks that all captured work of other streams comes before the origin's last nodes, or before
  * nodes that the program has dropped itself: by cuStreamUpdateCaptureDependencies(), or by removing
- * edges.
+ * edges. A stream may also end with a node that the program has put there itself, as NCCL's does.
  */
 static CUresult check_joined(struct capture *capture)
 {
 	static unsigned int mark;
 	struct node **order = malloc((capture->graph->nodes + 1) * sizeof(*order));
+	const struct node *last;
 	struct branch *branch;
 	size_t count = 0;
 	bool joined = true;
@@ -47,8 +48,10 @@ static CUresult check_joined(struct capture *capture)
 	free(order);
 	for (branch = capture->branches; branch; branch = branch->next) {
 		branch_living(branch);
-		for (size_t i = 0; i < branch->count; i++)
-			joined &= node_find(branch->nodes[i])->joined == mark;
+		for (size_t i = 0; i < branch->count; i++) {
+			last = node_find(branch->nodes[i]);
+			joined &= last->joined == mark || !last->captured;
+		}
 	}
 	return joined ? CUDA_SUCCESS :
 		fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
