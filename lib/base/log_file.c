@@ -91,8 +91,9 @@ int log_where(bool aloud)
 
 /*
  * The file may be a pipe without a reader, or at its limit: that must not end the program. Handlers of
- * signals call this, too. A system call instead of write(), which is a cancellation point: a cancelled
- * thread would end in it, perhaps in the middle of its store to a team.
+ * signals call this, too. System calls instead of write(), which is a cancellation point, and of
+ * pthread_sigmask(), which unblocks the C library's signal that cancels threads: a cancelled thread
+ * would end in them, perhaps in the middle of its store to a team.
  */
 void log_write(int fd, const char *line, size_t length)
 {
@@ -104,7 +105,7 @@ void log_write(int fd, const char *line, size_t length)
 	sigemptyset(&raised);
 	sigaddset(&raised, SIGPIPE);
 	sigaddset(&raised, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &raised, &before);
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &raised, &before, sizeof(uint64_t));
 	sigpending(&pending);
 	do {
 		written = syscall(SYS_write, fd, line, length);
@@ -113,5 +114,5 @@ void log_write(int fd, const char *line, size_t length)
 	sigdelset(&raised, errno == EPIPE ? SIGXFSZ : SIGPIPE);
 	if (written < 0 && !sigismember(&pending, number))
 		syscall(SYS_rt_sigtimedwait, &raised, NULL, &now, sizeof(uint64_t));
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(uint64_t));
 }

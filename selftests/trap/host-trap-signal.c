@@ -13,6 +13,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#include "base/log_file.h"
 #include "host-trap.h"
 
 static sigjmp_buf out;
@@ -234,6 +235,17 @@ TEST_F(trap, cancelled)
 	}
 	((volatile uint32_t *)(all.window + 2 * CHUNK))[0] = 9;
 	EXPECT_EQ(9, all.replica[3][2 * CHUNK]);
+}
+
+/* Nor does a message unblock the signal that cancels, which sigprocmask() cannot block. */
+TEST_F(trap, messages_block_it)
+{
+	uint64_t all = -1ULL, before, after;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	log_write(-1, "", 0);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, &after, sizeof(all));
+	EXPECT_EQ(all & ~(1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1)), after);
 }
 
 static void jump_out(void)

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # fault_catch() and the object's start() may call those after them as well; load.c runs in
 # cuMemMap(). In the C library, pthread_getspecific() only reads, and pthread_setspecific() of NULL
 # only writes. host_access_key is a variable; block_origin points to a function that only reads.
-# log_write() calls functions of this list alone, and pthread_sigmask().
+# log_write() calls functions of this list alone.
 safe='memcpy|memset|memmove|memcmp|memchr|strlen|strnlen|strcmp|write|getpid|gettid|syscall|sched_yield
 sigaction|sigaltstack|sigprocmask|sigpending|sigemptyset|sigaddset|sigdelset
 sigismember|sigfillset|sigorset|__errno_location|_dl_find_object|program_invocation_name
