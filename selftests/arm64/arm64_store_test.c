@@ -3,12 +3,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "memcast/trap.h"
 #include "memcast_test.h"
 
-#define BYTES	256		/* compared around a store */
-#define MIDDLE	128
+#define BYTES	1024		/* compared around a store */
+#define MIDDLE	512
 
 FIXTURE(arm64_store)
 {
@@ -31,8 +32,8 @@ FIXTURE_SETUP(arm64_store)
 NOTHING_LEFT(arm64_store)
 
 /*
- * An instruction with its address in x0, an offset of 24 in x1 and 6 in w2, and data in x3, x4 and v0
- * to v3. x0 is told afterwards.
+ * An instruction with its address in x0, offsets of 24 in x1 and -6 in x2, and data in x3, x4 and v0
+ * to v3. x0 is told afterwards. Forms that begin with a predicate are of scalable vectors.
  */
 struct form {
 	const char *text;
@@ -49,10 +50,10 @@ struct form {
 				 "ld1 {v0.16b, v1.16b, v2.16b, v3.16b}, [x5]\n"		\
 				 "mov x1, #24\n"					\
 				 "mov x2, #-6\n"					\
-				 ".arch armv8.4-a\n"					\
+				 ".arch armv8.4-a+sve\n"				\
 				 instruction						\
 				 : "+r" (x0) : "r" (x5)					\
-				 : "x1", "x2", "x3", "x4", "v0", "v1", "v2", "v3", "memory"); \
+				 : "x1", "x2", "x3", "x4", "v0", "v1", "v2", "v3", "cc", "memory"); \
 		return (uintptr_t)x0 - (uintptr_t)at;					\
 	}
 
@@ -77,7 +78,14 @@ struct form {
 	X(40, "st1 {v2.s}[3], [x0]") X(41, "st1 {v3.d}[1], [x0], x1")			\
 	X(42, "st2 {v0.s, v1.s}[2], [x0]") X(43, "st3 {v0.d, v1.d, v2.d}[1], [x0]")	\
 	X(44, "st4 {v0.b, v1.b, v2.b, v3.b}[9], [x0], #4") X(45, "dc zva, x0")		\
-	X(46, "sttr x3, [x0, #8]") X(47, "stllr w3, [x0]")
+	X(46, "sttr x3, [x0, #8]") X(47, "stllr w3, [x0]")				\
+	X(48, "ptrue p0.b\nst1b {z0.b}, p0, [x0]")					\
+	X(49, "whilelo p1.b, xzr, x1\nst1b {z1.b}, p1, [x0, #1, mul vl]")		\
+	X(50, "whilelo p2.s, xzr, x1\nst1w {z2.s}, p2, [x0, x1, lsl #2]")		\
+	X(51, "ptrue p3.s, vl3\nst1h {z3.s}, p3, [x0, #-2, mul vl]")			\
+	X(52, "ptrue p4.d, vl2\nst1d {z0.d}, p4, [x0, x2, lsl #3]")			\
+	X(53, "ptrue p7.d, vl1\nst1b {z1.d}, p7, [x0, x1]")				\
+	X(54, "ptrue p0.h, vl5\nstr z2, [x0, #-1, mul vl]")
 
 FORMS(FORM)
 #define ROW(number, instruction)	{ instruction, run_##number },
@@ -86,7 +94,8 @@ static const struct form forms[] = { FORMS(ROW) };
 /* Each form does to both replicas and to its address register what it does in ordinary memory. */
 TEST_F(arm64_store, every_form)
 {
-	static unsigned char plain[2 * BYTES] __attribute__((aligned(BYTES)));
+	static unsigned char plain[BYTES] __attribute__((aligned(BYTES)));
+	unsigned int possible = 0;
 	unsigned char data[64];
 
 	for (unsigned int i = 0; i < sizeof(data); i++)
@@ -94,6 +103,9 @@ TEST_F(arm64_store, every_form)
 	for (unsigned int i = 0; i < ARRAY_SIZE(forms); i++) {
 		uint64_t moved;
 
+		if (strstr(forms[i].text, " p") && !(getauxval(AT_HWCAP) & HWCAP_SVE))
+			continue;
+		possible++;
 		for (unsigned int at = 0; at < BYTES; at++)
 			plain[at] = self->replica[0][at] = self->replica[1][at] = ~at;
 		moved = forms[i].run(plain + MIDDLE, data);
@@ -104,18 +116,25 @@ TEST_F(arm64_store, every_form)
 				TH_LOG("%s, replica %d", forms[i].text, j);
 		}
 	}
+	TH_LOG("%u of %zu forms are this processor's", possible, ARRAY_SIZE(forms));
 }
 
 /* What compilers and the C library make of C */
 TEST_F(arm64_store, plain_c)
 {
 	volatile uint16_t *halves = (void *)self->window;
+	void *(*volatile copy)(void *to, const void *from, size_t bytes) = memcpy;
+	static const unsigned char data[50] = { 1, 2, 3, [49] = 50 };
 	unsigned char plain[8192];
 
 	memset(plain, 0xa5, sizeof(plain));
 	memset(self->window + CHUNK - 4096, 0xa5, sizeof(plain));
 	memset(plain + 100, 0, 5000);
 	memset(self->window + CHUNK - 4096 + 100, 0, 5000);
+	copy(plain + 7000, data, 3);
+	copy(self->window + CHUNK - 4096 + 7000, data, 3);
+	copy(plain + 7100, data, 50);
+	copy(self->window + CHUNK - 4096 + 7100, data, 50);
 	for (int i = 0; i < 100; i++)
 		plain[i] = i;
 	memcpy(self->window + CHUNK - 4096, plain, 100);

@@ -190,6 +190,62 @@ static bool lanes(struct trap_store *store, const ucontext_t *context, uint32_t 
 	return finish(store, context, word);
 }
 
+/* Return: the record of scalable vectors, or NULL. A long one lies behind the context. */
+static const struct sve_context *scalable_vectors(const ucontext_t *context)
+{
+	const struct sve_context *found = (const void *)fault_record(context, SVE_MAGIC);
+	const struct extra_context *extra = (const void *)fault_record(context, EXTRA_MAGIC);
+
+	if (!found && extra)
+		found = (const void *)extra->datap;
+	if (!found || found->head.magic != SVE_MAGIC || found->vl > TRAP_LARGEST ||
+	    found->head.size < SVE_SIG_CONTEXT_SIZE(sve_vq_from_vl(found->vl)))
+		return NULL;
+	return found;
+}
+
+/* str of a scalable vector */
+static bool whole(struct trap_store *store, const ucontext_t *context, uint32_t word)
+{
+	const struct sve_context *vectors = scalable_vectors(context);
+	int64_t index = SIGNED(word, 16, 6) * 8 + BITS(word, 10, 3);
+
+	if (!vectors)
+		return false;
+	take_base(store, context, word);
+	store->address += index * vectors->vl;
+	store->width = 16;
+	store->bytes = vectors->vl;
+	memcpy(store->data, (const char *)vectors +
+	       SVE_SIG_ZREG_OFFSET(sve_vq_from_vl(vectors->vl), BITS(word, 0, 5)), store->bytes);
+	return true;
+}
+
+/* st1b, st1h, st1w, st1d: the low bytes of the lanes that a predicate chooses */
+static bool chosen(struct trap_store *store, const ucontext_t *context, uint32_t word)
+{
+	const struct sve_context *vectors = scalable_vectors(context);
+	unsigned int step = 1U << BITS(word, 21, 2), vq, lanes;
+	const unsigned char *vector, *predicate;
+
+	store->width = 1U << BITS(word, 23, 2);
+	if (!vectors || step < store->width)
+		return false;
+	vq = sve_vq_from_vl(vectors->vl);
+	vector = (const unsigned char *)vectors + SVE_SIG_ZREG_OFFSET(vq, BITS(word, 0, 5));
+	predicate = (const unsigned char *)vectors + SVE_SIG_PREG_OFFSET(vq, BITS(word, 10, 3));
+	lanes = vectors->vl / step;
+	store->bytes = lanes * store->width;
+	take_base(store, context, word);
+	store->address += BITS(word, 15, 1) ? SIGNED(word, 16, 4) * store->bytes :
+					      value_of(context, BITS(word, 16, 5)) * store->width;
+	for (unsigned int i = 0; i < lanes; i++) {
+		memcpy(store->data + i * store->width, vector + i * step, store->width);
+		store->left_out[i] = !(predicate[i * step / 8] >> i * step % 8 & 1);
+	}
+	return true;
+}
+
 /* dc zva */
 static bool zero_block(struct trap_store *store, const ucontext_t *context, uint32_t word)
 {
@@ -215,6 +271,9 @@ const char *trap_decode(struct trap_store *store, const ucontext_t *context, uin
 		{ 0x3fe00c00, 0x19000000, ordered },
 		{ 0xbf600000, 0x0c000000, structures },
 		{ 0xbf400000, 0x0d000000, lanes },
+		{ 0xffc0e000, 0xe5804000, whole },
+		{ 0xfe10e000, 0xe400e000, chosen },
+		{ 0xfe00e000, 0xe4004000, chosen },
 		{ 0xffffffe0, 0xd50b7420, zero_block },
 	};
 
@@ -227,5 +286,5 @@ const char *trap_decode(struct trap_store *store, const ucontext_t *context, uin
 		store->address &= ~TAG;
 		return NULL;
 	}
-	return "it is none of str, stp, stlr, st1 to st4 and dc zva";
+	return "it is none of str, stp, stlr, st1 to st4, st1b to st1d and dc zva";
 }

@@ -63,8 +63,12 @@ static uint64_t write_replica(const struct trap_store *store, unsigned char *to)
 	static const unsigned char zeros[16];
 	uint64_t fault = 0;
 
-	for (size_t i = 0; i < store->bytes && !fault; i += store->width)
-		fault = trap_put(to + i, store->zeros ? zeros : store->data + i, store->width);
+	for (size_t i = 0; i < store->bytes && !fault; i += store->width) {
+		if (store->zeros)
+			fault = trap_put(to + i, zeros, store->width);
+		else if (!store->left_out[i / store->width])
+			fault = trap_put(to + i, store->data + i, store->width);
+	}
 	return fault;
 }
 

@@ -7,7 +7,7 @@
  *   decode.c		finds what an instruction stores, and where
  *
  * Instructions that store do little else, so that they are emulated: all but atomic operations, pairs
- * of exclusive loads and stores, and those of scalable vectors, which compilers seldom use.
+ * of exclusive loads and stores, and rare ones of scalable vectors.
  *
  * All of it runs in a signal handler: no malloc, no locks, no stdio.
  */
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#define TRAP_LARGEST	64	/* bytes of one instruction: four vectors */
+#define TRAP_LARGEST	256	/* bytes of one instruction: the longest scalable vector */
 #define TRAP_STACK	31	/* the stack pointer, as the number of a base register */
 
 struct trap_store {
@@ -32,6 +32,7 @@ struct trap_store {
 	unsigned int base;
 	uint64_t moved;
 	unsigned char data[TRAP_LARGEST];
+	bool left_out[TRAP_LARGEST];	/* accesses that a predicate leaves out */
 };
 
 /* Return: NULL, or why it cannot be done */
