@@ -168,7 +168,8 @@ void memcastKernelFail(const struct memcast_launch *at, CUresult result, const c
  * @at: as the kernel's function got it
  * @name: of the variable
  *
- * Return: its address; NULL: the module has no such variable.
+ * Return: its address; NULL: the module has no such variable. If there is no memory for it, the launch
+ * fails, as by memcastKernelFail().
  */
 void *memcastKernelVariable(const struct memcast_launch *at, const char *name);
 

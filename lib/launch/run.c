@@ -93,10 +93,14 @@ static const struct invocation *invocation_at(const struct memcast_launch *at)
 
 void *memcastKernelVariable(const struct memcast_launch *at, const char *name)
 {
+	CUresult result = CUDA_ERROR_NOT_FOUND;
 	CUdeviceptr address;
 
-	return name && module_variable(invocation_at(at)->module, name, &address, NULL) ==
-		       CUDA_SUCCESS ? (void *)address : NULL;
+	if (name)
+		result = module_variable(invocation_at(at)->module, name, &address, NULL);
+	if (result == CUDA_ERROR_OUT_OF_MEMORY)
+		memcastKernelFail(at, result, "a variable of the kernel's module has no memory");
+	return result == CUDA_SUCCESS ? (void *)address : NULL;
 }
 
 /*
