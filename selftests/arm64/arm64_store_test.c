@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Plain stores to windows on arm64: the effect of each instruction on memory and on its registers. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "memcast/trap.h"
 #include "memcast_test.h"
@@ -193,6 +196,41 @@ TEST_F(arm64_store, others)
 	EXPECT_EQ(1, self->replica[0][0]);
 	EXPECT_EQ(SIGSEGV, left(store_two, self->window + 2 * CHUNK - 4));
 	EXPECT_EQ(0, self->replica[1][2 * CHUNK - 4]);
+}
+
+static atomic_bool enough;
+
+static void *send(void *to)
+{
+	while (!enough) {
+		pthread_kill(*(pthread_t *)to, SIGBUS);
+		usleep(100);
+	}
+	return NULL;
+}
+
+static void on_sent(int number, siginfo_t *info, void *context)
+{
+	if (memcastTrap(number, info, context))
+		done++;
+}
+
+/* A signal that a thread sends in the middle of a store is the program's, and no replica is missed. */
+TEST_F(arm64_store, sent_signals)
+{
+	struct sigaction action = { .sa_sigaction = on_sent, .sa_flags = SA_SIGINFO }, before;
+	pthread_t own = pthread_self(), thread;
+
+	done = 0;
+	sigaction(SIGBUS, &action, &before);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, send, &own));
+	for (int i = 0; i < 5000; i++)
+		__asm__ volatile("dup v0.16b, %w0\n"
+				 "st1 {v0.16b}, [%1]" : : "r" (i), "r" (self->window) : "v0", "memory");
+	enough = true;
+	pthread_join(thread, NULL);
+	sigaction(SIGBUS, &before, NULL);
+	EXPECT_EQ(0, done);
 }
 
 TEST_HARNESS_MAIN

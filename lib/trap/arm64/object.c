@@ -50,7 +50,8 @@ static bool caught(int number, const siginfo_t *info, ucontext_t *context)
 {
 	mcontext_t *at = &context->uc_mcontext;
 
-	if (at->pc < (uintptr_t)trap_put || at->pc >= (uintptr_t)trap_put_end)
+	if (at->pc < (uintptr_t)trap_put || at->pc >= (uintptr_t)trap_put_end ||
+	    info->si_code <= 0)
 		return false;
 	at->regs[0] = (uint32_t)number | (uint64_t)(uint32_t)info->si_code << 32;
 	at->pc = at->regs[30];
