@@ -118,8 +118,13 @@ static bool pair(struct trap_store *store, const ucontext_t *context, uint32_t w
 	if (mode != AFTER)
 		store->address += offset;
 	store->width = 1U << scale;
-	return append(store, context, VECTOR(word), BITS(word, 0, 5), 0, store->width) &&
-	       append(store, context, VECTOR(word), BITS(word, 10, 5), 0, store->width);
+	if (!append(store, context, VECTOR(word), BITS(word, 0, 5), 0, store->width) ||
+	    !append(store, context, VECTOR(word), BITS(word, 10, 5), 0, store->width))
+		return false;
+	/* Where it is aligned, a pair of general registers is one access (FEAT_LSE2). */
+	if (!VECTOR(word) && store->address % store->bytes == 0)
+		store->width = store->bytes;
+	return true;
 }
 
 /* stlr, stllr, stlur */

@@ -97,6 +97,9 @@ static uint64_t write_all(const struct trap_store *store, const struct trap_wind
 			done = true;
 		}
 	}
+	/* No ldar that follows a stlr is done before it. */
+	if (store->release)
+		atomic_thread_fence(memory_order_seq_cst);
 	if (done && missed)
 		host->say_missed(store->address, missed);
 	return done ? 0 : last;
