@@ -706,13 +706,14 @@ static void taken(void)
 		"ldmatrix.sync.aligned.m8n8.x2.shared.b16 v, [r]; ld.global.u32 r, [s+8-4]; "
 		"cvt.u16.u64 h, %clock64; mov.u16 h, %tid.x; mov.u64 d, %gridid; "
 		"st.global.u8 [d], d; atom.global.add.v2.f32 _, [d], {f, 1.0}; "
+		"ld.global.v2.u32 {r, f}, [d]; ld.global.v2.f32 {r, u}, [d]; shfl.sync.idx.b32 r, r, f, f, -1; "
 		"setp.lt.f16x2 _|p, r, r; lop3.or.b32 _|p, r, r, r, 1, !p; ";
 
 	static const char *const bad[] = {
 		"ld.global.u32 r, [d-4]", "mov.u64 d, s-4", "mul.f32 f, f, 2", "mul.f16 h, h, 1.0",
 		"add.u32 r, r, 1.0", "st.global.f32 [d], 1", "mul.wide.u32 r, r, r", "mad.wide.u32 d, r, r, r",
 		"shl.b64 d, d, d", "popc.b64 d, d", "selp.b32 r, r, d, p", "setp.lt.u32 p, d, r", "setp.eq.s32 {p, p}, r, r",
-		"mov.u64 d, %tid.x", "mov.u32 r, %clock64", "mov.u32 r, %tid", "add.u32 r, r, %tid.x",
+		"mov.u64 d, %tid.x", "ld.global.v2.u32 {f, f}, [d]", "mov.u32 r, %clock64", "mov.u32 r, %tid", "add.u32 r, r, %tid.x",
 		"add.u64 d, d, s", "add.u32 r, r.b0, r", "add.u32 r|p, r, r", "cvt.rn.f32.s32 d, f", "cvt.u64.u32 r, r",
 		"atom.global.exch.u32 r, [d], r", "atom.global.add.b32 r, [d], r", "red.global.and.u32 [d], r",
 		"atom.global.add.f16x2 r, [d], r", "atom.global.add.u32 r, [r], r", "atom.global.add.u32 r, d, r",
@@ -722,7 +723,7 @@ static void taken(void)
 		"mbarrier.init.b64 [r], 1", "shfl.sync.idx.b32 r, r, 0, 31", "elect.sync p, -1", "bar.arrive 0",
 	};
 	static const char head[] = HEAD ".global .b32 s[4];\n.visible .entry k() { .reg .pred p; .reg .b8 c; "
-		".reg .b16 h; .reg .b32 r; .reg .b64 d; .reg .f32 f; .reg .f16x2 x; .reg .v2 .b32 v;\n";
+		".reg .b16 h; .reg .b32 r; .reg .u32 u; .reg .b64 d; .reg .f32 f; .reg .f16x2 x; .reg .v2 .b32 v;\n";
 	char text[1600], why[1300] = "";
 	const struct ptx_kernel *kernel;
 	struct ptx_code *code;

@@ -251,6 +251,15 @@ static CUresult check_addresses(struct form *form)
 	return CUDA_SUCCESS;
 }
 
+/* Are all of a list floats? Of others ptxas looks only at sizes, if they are loaded. */
+static bool all_floats(const struct operand *list)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->items[i].kind == OPERAND_REGISTER && !is_float(list->items[i].symbol->type))
+			return false;
+	return true;
+}
+
 static CUresult check_memory(struct form *form)
 {
 	const struct statement *at = form->at;
@@ -275,6 +284,8 @@ static CUresult check_memory(struct form *form)
 
 		if (one->kind == OPERAND_SINK ? !load : one->kind == OPERAND_NUMBER && load)
 			return bad(form, "no register is in");
+		if (load && !all_floats(value) && register_bits(one) >= bits)
+			continue;
 		if (one->kind != OPERAND_SINK && one->kind != OPERAND_SYMBOL &&
 		    !operand_fits(one, form->types[0], true))
 			return bad(form, "wrong is the type of an operand of");

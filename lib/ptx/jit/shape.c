@@ -91,7 +91,7 @@ static const struct shape {
 	{ "set", NULL, "Tssp", WORDS | T(U16) | T(S16) | T(F32) | HALVES },
 	{ "setp", NULL, "qttp", INTEGERS | BITS | FLOATS | HALVES },
 	{ "shf", NULL, "Ttti", T(B32) },
-	{ "shfl", NULL, "dtiii", T(B32) },
+	{ "shfl", NULL, "dttti", T(B32) },
 	{ "shl", NULL, "Tti", BITS },
 	{ "shr", NULL, "Tti", INTEGERS | BITS },
 	{ "sin", NULL, "Tt", T(F32) },
