@@ -333,6 +333,25 @@ static void large(const char *name, const char *head, const char *part, size_t c
 	free(text);
 }
 
+/* A kernel for which LLVM would take gigabytes is refused, with its line. */
+static void many_instructions(void)
+{
+	const struct ptx_kernel *kernel;
+	struct ptx_code *code;
+	struct ptx_log log;
+	size_t bytes;
+	char *text = repeated(HEAD ".visible .entry k() { .reg .b32 a;", "mov.b32 a,1;", 1 << 20,
+			      "ret; }\n", &bytes);
+	int result = load(text, bytes, &code, &log);
+
+	if (!result) {
+		result = object->kernel(code, "k", &kernel, &log);
+		object->code_free(code);
+	}
+	told("many_instructions", result == NOT_SUPPORTED && strstr(log.text, "k: line 4: "), log.text);
+	free(text);
+}
+
 /* Each of 40 functions calls all before it: there are 2^39 ways to the first one. */
 static void many_ways(void)
 {
@@ -1067,6 +1086,7 @@ int main(int argc, char **argv)
 	      1 << 19,
 	      "ret; \n", INVALID_PTX);
 	many_ways();
+	many_instructions();
 	memory_lacks("memory_lacks", false);
 	memory_lacks("memory_of_pages_lacks", true);
 	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ",

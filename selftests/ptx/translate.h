@@ -11,6 +11,7 @@
 
 #define HEAD		".version 8.6\n.target sm_90\n.address_size 64\n"
 #define INVALID_PTX	218
+#define NOT_SUPPORTED	801
 
 static const struct ptx_object *object;
 static int number, failed;

@@ -12,6 +12,8 @@
 #include "ir.h"
 #include "ptx/jit/llvm.h"
 
+/* Of a function: LLVM takes 1.5 KiB for each, and ends the process where it gets no memory */
+#define STATEMENTS_MOST	(1U << 20)
 #define BOUNDED_MOST	1000	/* statements of a kernel that also runs without its tests */
 
 void attribute(struct translator *t, LLVMValueRef function, uint32_t at, const char *name)
@@ -289,6 +291,15 @@ static void translate_hoisted(struct translator *t)
 	t->epoch++;
 }
 
+static void refuse_size(struct translator *t, const struct function *function)
+{
+	t->root->failed = true;
+	snprintf(t->root->log.text, sizeof(t->root->log.text),
+		 "%.*s: line %u: a function of more than %u instructions is not supported",
+		 (int)(function->symbol->length < 300 ? function->symbol->length : 300),
+		 function->symbol->name, function->line, STATEMENTS_MOST);
+}
+
 static void translate_function(struct translator *t, struct function *function)
 {
 	struct complaint complaint = {};
@@ -306,6 +317,10 @@ static void translate_function(struct translator *t, struct function *function)
 	memset(&t->body, 0, sizeof(t->body));
 	forget(&function->parameters);
 	forget(&function->results);
+	if (function->statements > STATEMENTS_MOST) {
+		refuse_size(t, function);
+		return;
+	}
 	/* it was read before, and had no fault */
 	if (body_read_in_step(function, &t->body, &complaint) != CUDA_SUCCESS || !count_waits(t)) {
 		root_lacks_memory(t->root);
