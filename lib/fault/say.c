@@ -47,7 +47,6 @@ static void begin(struct line *line)
 	add(line, "]: ");
 }
 
-/* Writes a line. The signals are blocked here. */
 static void end(struct line *line)
 {
 	line->text[line->length++] = '\n';
