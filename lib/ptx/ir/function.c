@@ -291,15 +291,6 @@ static void translate_hoisted(struct translator *t)
 	t->epoch++;
 }
 
-static void refuse_size(struct translator *t, const struct function *function)
-{
-	t->root->failed = true;
-	snprintf(t->root->log.text, sizeof(t->root->log.text),
-		 "%.*s: line %u: a function of more than %u instructions is not supported",
-		 (int)(function->symbol->length < 300 ? function->symbol->length : 300),
-		 function->symbol->name, function->line, STATEMENTS_MOST);
-}
-
 static void translate_function(struct translator *t, struct function *function)
 {
 	struct complaint complaint = {};
@@ -318,7 +309,7 @@ static void translate_function(struct translator *t, struct function *function)
 	forget(&function->parameters);
 	forget(&function->results);
 	if (function->statements > STATEMENTS_MOST) {
-		refuse_size(t, function);
+		lacks(t, "a function of more than %u instructions", STATEMENTS_MOST);
 		return;
 	}
 	/* it was read before, and had no fault */

@@ -108,6 +108,8 @@ const struct opcode *opcode_find(const struct word *name);
 bool has(struct translator *t, enum modifier modifier);
 bool has_any(struct translator *t, const enum modifier *list, uint32_t count);
 void unsupported(struct translator *t);
+__attribute__((format(printf, 2, 3)))
+void lacks(struct translator *t, const char *format, ...);
 void unsupported_about(struct translator *t, const struct symbol *about);
 void translate_statement(struct translator *t, struct statement *statement);
 static inline enum type type_at(const struct translator *t, uint32_t index)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Instructions: the table of what makes IR of them, their modifiers, and guards. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,26 +52,33 @@ bool has_any(struct translator *t, const enum modifier *list, uint32_t count)
 	return found;
 }
 
-/*
- * Notes the first instruction that memcast lacks; translation goes on with any value. @about: a
- * name that says what it lacks, or NULL
- */
-void unsupported_about(struct translator *t, const struct symbol *about)
+/* Notes the first thing that memcast lacks; translation goes on with any value. */
+void lacks(struct translator *t, const char *format, ...)
 {
 	struct ptx_log *log = &t->root->log;
+	char what[500];
+	va_list values;
 
 	t->unsupported = true;
 	if (t->root->failed)
 		return;
 	t->root->failed = true;
-	snprintf(log->text, sizeof(log->text), "%s %.*s: line %u: %.*s%s%.*s is not supported",
+	va_start(values, format);
+	vsnprintf(what, sizeof(what), format, values);
+	va_end(values);
+	snprintf(log->text, sizeof(log->text), "%s %.*s: line %u: %s is not supported",
 		 t->function->kernel ? "kernel" : "function",
 		 (int)(t->function->symbol->length < 300 ? t->function->symbol->length : 300),
-		 t->function->symbol->name, t->at ? t->at->line : t->function->line,
-		 t->at ? (int)(t->at->text.length < 200 ? t->at->text.length : 200) : 4,
-		 t->at && t->at->text.at ? t->at->text.at : "this", about ? " " : "",
-		 about ? (int)(about->length < 200 ? about->length : 200) : 0,
-		 about ? about->name : "");
+		 t->function->symbol->name, t->at ? t->at->line : t->function->line, what);
+}
+
+/* The instruction is one that memcast lacks. @about: a name that says what of it, or NULL */
+void unsupported_about(struct translator *t, const struct symbol *about)
+{
+	lacks(t, "%.*s%s%.*s", t->at ? (int)(t->at->text.length < 200 ? t->at->text.length : 200) : 4,
+	      t->at && t->at->text.at ? t->at->text.at : "this", about ? " " : "",
+	      about ? (int)(about->length < 200 ? about->length : 200) : 0,
+	      about ? about->name : "");
 }
 
 void unsupported(struct translator *t)

@@ -251,7 +251,10 @@ static CUresult check_addresses(struct form *form)
 	return CUDA_SUCCESS;
 }
 
-/* Are all of a list floats? Of others ptxas looks only at sizes, if they are loaded. */
+/*
+ * Are all registers of a list floats? Only then does ptxas hold their types against that of a load;
+ * of other lists it looks at sizes.
+ */
 static bool all_floats(const struct operand *list)
 {
 	for (uint32_t i = 0; i < list->count; i++)
@@ -283,7 +286,7 @@ static CUresult check_memory(struct form *form)
 		const struct operand *one = value->count ? &value->items[i] : value;
 
 		if (one->kind == OPERAND_SINK ? !load : one->kind == OPERAND_NUMBER && load)
-			return bad(form, "no register is in");
+			return bad(form, "a register is missing in");
 		if (load && !all_floats(value) && register_bits(one) >= bits)
 			continue;
 		if (one->kind != OPERAND_SINK && one->kind != OPERAND_SYMBOL &&
@@ -496,7 +499,8 @@ CUresult form_check(const struct statement *statement, const struct unit *unit,
 {
 	static CUresult (*const checks[])(struct form *form) = {
 		check_modifiers, check_conversion, check_count, check_shape, check_mov,
-		check_addresses, check_memory, check_lists, check_immediate, check_barrier, check_sparse, check_call, check_signs,
+		check_addresses, check_memory, check_lists, check_immediate, check_barrier,
+		check_sparse, check_call, check_signs,
 	};
 	const struct opcode *opcode = statement->opcode;
 	struct form form = { .at = statement, .unit = unit, .complaint = complaint };

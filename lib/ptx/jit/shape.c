@@ -181,6 +181,14 @@ static bool result_fits(const struct operand *operand, enum type type)
 	       (operand->kind == OPERAND_REGISTER && operand_fits(&first, type, false));
 }
 
+static bool list_fits(const struct operand *list, enum type type)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (!operand_fits(&list->items[i], type, false))
+			return false;
+	return true;
+}
+
 static enum type wide_type(const struct statement *at, enum type type)
 {
 	if (!statement_has(at, ".wide"))
@@ -196,11 +204,8 @@ static bool letter_fits(const struct statement *at, char letter, const struct op
 			return false;
 		letter |= 0x20;
 	}
-	for (uint32_t i = 0; letter == 'v' && operand->kind == OPERAND_VECTOR; i++)
-		if (i == operand->count)
-			return true;
-		else if (!operand_fits(&operand->items[i], types[0], false))
-			return false;
+	if (letter == 'v' && operand->kind == OPERAND_VECTOR)
+		return list_fits(operand, types[0]);
 	switch (letter) {
 	case 't':
 	case 'v':
@@ -214,7 +219,7 @@ static bool letter_fits(const struct statement *at, char letter, const struct op
 		return operand_fits(operand, TYPE_U32, false);
 	case 'p':
 		return operand_fits(operand, TYPE_PRED, false);
-	case 'd':			/* of a vector's list check_lists() */
+	case 'd':			/* check_lists() looks at lists */
 		return operand->kind == OPERAND_VECTOR || result_fits(operand, types[0]);
 	case 'q':
 		return result_fits(operand, TYPE_PRED);
@@ -239,7 +244,7 @@ const char *shape_wrong(const struct statement *at, const enum type *types, uint
 	if (!(shape->types >> types[0] & 1))
 		return "there is no such type of";
 	if (is_limited(at, 1ULL << types[0] | 1ULL << types[count - 1]))
-		return "its type lacks a modifier of";
+		return "its type has not all modifiers of";
 	for (uint32_t i = 0; i < at->operands_count && shape->operands[i]; i++)
 		if (!letter_fits(at, shape->operands[i], &at->operands[i], types, count))
 			return "wrong is the type of an operand of";
