@@ -1092,5 +1092,6 @@ int main(int argc, char **argv)
 	large("without_end", HEAD ".func f() { call f; ret; } .visible .entry k() { ", "call f; ",
 	      3,
 	      "ret; }\n", 0);
+	printf("1..%d\n", number);
 	return failed;
 }
