@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -25,8 +24,9 @@
 #define FILE_MOST	(64UL << 20)
 #define FOLDER_MOST	(256UL << 20)
 /*
- * A process looks at the folder again when it has stored so much: to list thousands of files takes
- * longer than to compile a function, above all where the folder is another machine's.
+ * Someone looks at the folder again when all processes have stored so much, which the file of locks
+ * counts: to list thousands of files takes longer than to compile a function, above all where the
+ * folder is another machine's.
  */
 #define LOOK_AFTER	(8UL << 20)
 #define NAME_BYTES	40
@@ -40,7 +40,6 @@ struct head {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int folder = -1;
-static atomic_long allowed;		/* bytes that may be stored before it looks again */
 
 /* Makes a folder, and those above it. Return: false: there is none, and none can be made */
 static bool make_folder(char *path)
@@ -337,16 +336,33 @@ static void forget_ahead(void)
 }
 
 /*
+ * Writes how many bytes may be stored before someone looks at the folder again. If two processes do
+ * so at once, one of their files is not counted.
+ */
+static bool set_allowed(int lock, int64_t allowed)
+{
+	return pwrite(lock, &allowed, sizeof(allowed), 0) == sizeof(allowed);
+}
+
+static bool may_store(int lock, int64_t size)
+{
+	int64_t allowed;
+
+	return pread(lock, &allowed, sizeof(allowed), 0) == sizeof(allowed) && allowed >= size &&
+	       allowed <= (int64_t)LOOK_AFTER && set_allowed(lock, allowed - size);
+}
+
+/*
  * Removes the files that were used longest ago, until there is room: an eighth of the folder, so
  * that a full folder is not full again at once.
  */
-static bool make_room(off_t size)
+static bool make_room(int lock, off_t size)
 {
 	struct all_kept all = {};
 	off_t most = FOLDER_MOST;
 	bool good;
 
-	if (atomic_fetch_sub(&allowed, size) >= size)
+	if (may_store(lock, size))
 		return true;
 	good = list_kept(&all);
 	if (good && all.total + size > most) {
@@ -361,7 +377,7 @@ static bool make_room(off_t size)
 		}
 	}
 	good = good && all.total + size <= (off_t)FOLDER_MOST;
-	atomic_store(&allowed, good ? LOOK_AFTER : 0);
+	set_allowed(lock, good ? LOOK_AFTER : 0);
 	free(all.files);
 	return good;
 }
@@ -402,7 +418,7 @@ void cache_store(int lock, const struct digest *key, const struct cached *cached
 
 	if (lock == CACHE_NONE)
 		return;
-	rest = all <= FILE_MOST && may_grow_to(all) && make_room(all) ? malloc(size + 1) : NULL;
+	rest = all <= FILE_MOST && may_grow_to(all) && make_room(lock, all) ? malloc(size + 1) : NULL;
 	if (!rest) {
 		forget_ahead();
 		return;
