@@ -78,7 +78,7 @@ class Place:
         # and without those that people export for kernels of their own
         self.environ = {name: value for name, value in self.given.items() if name not in (
             "MAKEFLAGS", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "LLVM", "LLVM_IAS", "KBUILD_OUTPUT",
-            "KCFLAGS", "KCPPFLAGS", "KAFLAGS")}
+            "KERNEL", "KCFLAGS", "KCPPFLAGS", "KAFLAGS")}
         self.environ["LC_ALL"] = "C"
         pwd = self.given.get("PWD", "")  # the name that the shell has for the current folder
         try:

@@ -106,9 +106,10 @@ chmod +x "$temp/false/make"
 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
 check all_tools_are_built eval 'told "building failed" && grep -q /memcast-hosts "$temp/goals"'
 # what people export who build kernels of their own; a kernel of clang's has modules of clang's
-ARCH=um CROSS_COMPILE=x- KCFLAGS=-x LLVM=-18 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
+ARCH=um CROSS_COMPILE=x- KCFLAGS=-x KERNEL=6.12 LLVM=-18 PATH=$temp/false:$PATH \
+	run --kernel "$temp/kernel" -- true
 check variables_for_other_kernels eval 'told "building failed" &&
-	! grep -E "^(ARCH|CROSS_COMPILE|KCFLAGS|LLVM)=" "$temp/goals"'
+	! grep -E "^(ARCH|CROSS_COMPILE|KCFLAGS|KERNEL|LLVM)=" "$temp/goals"'
 printf '# a kernel\nCONFIG_CC_IS_CLANG=y\n' >"$temp/kernel/.config"
 LLVM=-18 PATH=$temp/false:$PATH run --kernel "$temp/kernel" -- true
 check kernel_of_clang eval 'told "building failed" && grep -x LLVM=-18 "$temp/goals" >/dev/null'
