@@ -241,8 +241,13 @@ static inline void cancel_release(int before)
  */
 extern const uint64_t addresses_end;
 
-/* beside.c */
-bool library_beside(const char *name, char path[PATH_MAX]);
+/*
+ * beside.c: loads the object @file of this library's folder, by dlopen() with @flags, and finds its
+ * variable @symbol, whose first member has to be @version. Return: NULL: @why says why not, and
+ * *@final whether that will stay so: memory or file descriptors may be short just now.
+ */
+const void *load_beside(const char *file, const char *symbol, uint32_t version, int flags,
+			char *why, size_t size, bool *final);
 
 /*
  * prints.c: what kernels have printed. As on hardware it waits in a buffer, and comes out when the

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Finds the folder of libcuda.so.1, in which the objects are that it loads on demand. */
+/* Loads the objects that libcuda.so.1 needs on demand, from its own folder. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base.h"
 
@@ -28,9 +30,9 @@ static bool file_of_code(unsigned long address, char *path)
  * link's, or relative to a folder that the program has left: it is used only without /proc.
  * Return: is the folder known?
  */
-bool library_beside(const char *name, char path[PATH_MAX])
+static bool path_beside(const char *name, char path[PATH_MAX])
 {
-	unsigned long here = (unsigned long)library_beside;
+	unsigned long here = (unsigned long)path_beside;
 	char *slash;
 	Dl_info info;
 
@@ -44,4 +46,28 @@ bool library_beside(const char *name, char path[PATH_MAX])
 		return false;
 	strcpy(slash + 1, name);
 	return true;
+}
+
+const void *load_beside(const char *file, const char *symbol, uint32_t version, int flags,
+			char *why, size_t size, bool *final)
+{
+	char path[PATH_MAX];
+	const uint32_t *found;
+	void *object;
+
+	*final = true;
+	if (!path_beside(file, path)) {
+		snprintf(why, size, "the folder of libcuda.so.1 is not known");
+		return NULL;
+	}
+	object = dlopen(path, flags);
+	found = object ? dlsym(object, symbol) : NULL;
+	if (!found) {
+		snprintf(why, size, "%s", dlerror());
+		*final = access(path, R_OK) && errno != ENOMEM;
+	} else if (*found != version) {
+		snprintf(why, size, "%s is not of the same build as libcuda.so.1", file);
+		found = NULL;
+	}
+	return found;
 }

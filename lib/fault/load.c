@@ -5,7 +5,6 @@
  * beside this library's file, wherever that was found.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,28 +28,16 @@ static char failure[2 * PATH_MAX + 300];	/* the message about a failure to load 
  */
 static bool load_and_attach(char *why, size_t size, bool *final)
 {
-	const struct trap_object *trap;
-	char path[PATH_MAX];
-	void *object;
+	const struct trap_object *trap = load_beside(TRAP_OBJECT, TRAP_OBJECT_SYMBOL,
+						     TRAP_OBJECT_VERSION, RTLD_NOW | RTLD_LOCAL,
+						     why, size, final);
 
-	*final = true;
-	if (!library_beside(TRAP_OBJECT, path)) {
-		snprintf(why, size, "the folder of libcuda.so.1 is not known");
+	if (!trap)
 		return false;
-	}
-	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	trap = object ? dlsym(object, TRAP_OBJECT_SYMBOL) : NULL;
-	if (!trap) {
-		snprintf(why, size, "%s", dlerror());
-		*final = access(path, R_OK) && errno != ENOMEM;
-	} else if (trap->version != TRAP_OBJECT_VERSION) {
-		snprintf(why, size, TRAP_OBJECT " is not of the same build as libcuda.so.1");
-	} else if (fault_attach(trap)) {
+	if (fault_attach(trap))
 		return true;
-	} else {
-		snprintf(why, size, "no memory to run instructions in: %m");
-		*final = false;
-	}
+	snprintf(why, size, "no memory to run instructions in: %m");
+	*final = false;
 	return false;
 }
 

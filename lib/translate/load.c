@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Loads memcast-ptx.so from the folder of libcuda.so.1. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <gnu/lib-names.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "translate.h"
 
@@ -34,35 +32,21 @@ static bool is_replaced(const char *library, const char *name)
 static void translate_load(void)
 {
 	const char *value = secure_getenv("MEMCAST_PTX");
-	const struct ptx_object *object;
-	char path[PATH_MAX];
-	void *handle;
+	char why[PATH_MAX + 300];
 	int flags = RTLD_NOW | RTLD_LOCAL;
 
-	if (!is_replaced(LIBC_SO, "malloc") && !is_replaced("libstdc++.so.6", "_Znwm"))
-		flags |= RTLD_DEEPBIND;
 	ended = true;
 	if (value && !strcmp(value, "0")) {
 		strcpy(failure, "MEMCAST_PTX=0 is set");
 		return;
 	}
-	if (!library_beside(PTX_OBJECT, path)) {
-		strcpy(failure, "the folder of libcuda.so.1 is not known");
-		return;
-	}
-	handle = dlopen(path, flags);
-	object = handle ? dlsym(handle, PTX_OBJECT_SYMBOL) : NULL;
-	if (object && object->version == PTX_OBJECT_VERSION) {
-		loaded = object;
-	} else if (object) {
-		strcpy(failure, PTX_OBJECT " is not of the same build as libcuda.so.1");
-	} else {
-		if (!*failure)
-			snprintf(failure, sizeof(failure),
-				 "its PTX is run by the package memcast-ptx (%s)", dlerror());
-		/* memory or file descriptors may be short just now */
-		ended = access(path, R_OK) && errno != ENOMEM;
-	}
+	if (!is_replaced(LIBC_SO, "malloc") && !is_replaced("libstdc++.so.6", "_Znwm"))
+		flags |= RTLD_DEEPBIND;
+	loaded = load_beside(PTX_OBJECT, PTX_OBJECT_SYMBOL, PTX_OBJECT_VERSION, flags, why,
+			     sizeof(why), &ended);
+	if (!loaded && !*failure)
+		snprintf(failure, sizeof(failure),
+			 "its PTX is run by the package memcast-ptx (%s)", why);
 }
 
 const struct ptx_object *translator_get(const char **why)
