@@ -20,7 +20,7 @@ check() {
 }
 told() { grep -qE -- "$1" "$temp/err"; }
 
-plan words 13
+plan words 14
 
 # The strings are those of NVIDIA's static runtime, as a stripped program has them.
 ${CC:-gcc} -o "$temp/takes" -x c - <<-END
@@ -103,7 +103,12 @@ if [ -e "$ptx" ]; then
 		"$vm" --devices 1 -- sh "$temp/$word"
 	done >"$temp/err" 2>&1 </dev/null
 	check translator_for_device_code [ "$(grep -c '^translates$' "$temp/err")" -eq 1 ]
+	# so it is for the device code of a library that the program opens
+	"$vm" --devices 1 --add "$temp/.nv_fatbin:/lib/some.so" -- sh "$temp/.text" \
+		>"$temp/err" 2>&1 </dev/null
+	check translator_for_an_added_library told '^translates$'
 else
 	skip translator_for_device_code "no $ptx"
+	skip translator_for_an_added_library "no $ptx"
 fi
 exit $failed
