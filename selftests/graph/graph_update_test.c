@@ -254,6 +254,35 @@ TEST_F(stream, memory_types_of_one_side)
 	EXPECT_OK(cuGraphExecDestroy(instance));
 }
 
+/* A node gets its addresses later: until then both are 1, as in clients' graphs. */
+TEST_F(stream, placeholders_of_copies)
+{
+	CUDA_MEMCPY3D params = { .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = 1,
+				 .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = 1,
+				 .WidthInBytes = 1, .Height = 1, .Depth = 1 };
+	CUgraph graph = graph_new();
+	CUgraphExec instance;
+	CUgraphNode node;
+
+	self->at[0] = 7;
+	ASSERT_OK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &params, NULL));
+	instance = instance_of(graph);
+	params = bytes_from(AT(8), AT(0), 16);
+	ASSERT_OK(cuGraphExecMemcpyNodeSetParams(instance, node, &params, NULL));
+	launch_and_wait(instance, self->first);
+	EXPECT_EQ(7, self->at[8]);
+	/* with one address alone it is no place-holder */
+	params.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+	params.srcDevice = 1;
+	EXPECT_EQ(CUDA_ERROR_INVALID_VALUE,
+		  cuGraphAddMemcpyNode(&node, graph, NULL, 0, &params, NULL));
+	EXPECT_OK(cuGraphExecDestroy(instance));
+	/* who launches it without addresses learns that */
+	instance = instance_of(graph);
+	EXPECT_OK(cuGraphLaunch(instance, self->first));
+	EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(self->first));
+}
+
 TEST_F(stream, updates_name_what_differs)
 {
 	CUgraph graph = graph_new(), other;

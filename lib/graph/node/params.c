@@ -27,8 +27,18 @@ CUresult params_device(CUcontext context, uint32_t *device)
 	return check_context(&context, device);
 }
 
+/*
+ * Is it an address that stands in for one that cuGraphExecMemcpyNodeSetParams() brings? Clients
+ * take 1, for both sides: in the first page nothing ever is.
+ */
+static bool is_placeholder(CUmemorytype type, CUdeviceptr address)
+{
+	return type == CU_MEMORYTYPE_UNIFIED && address && address < 4096;
+}
+
 static CUresult check_memcpy(CUDA_MEMCPY_NODE_PARAMS *params)
 {
+	const CUDA_MEMCPY3D *copy = &params->copyParams;
 	struct layers layers;
 	CUresult result;
 
@@ -40,6 +50,9 @@ static CUresult check_memcpy(CUDA_MEMCPY_NODE_PARAMS *params)
 	if (!layers.count)
 		return fail(CUDA_ERROR_INVALID_VALUE, "width, height or depth is 0");
 	result = check_context(&params->copyCtx, &layers.copy.device);
+	if (result == CUDA_SUCCESS && is_placeholder(copy->dstMemoryType, copy->dstDevice) &&
+	    is_placeholder(copy->srcMemoryType, copy->srcDevice))
+		return CUDA_SUCCESS;
 	return result == CUDA_SUCCESS ? layers_check(&layers) : result;
 }
 
@@ -228,7 +241,7 @@ static CUmemorytype type_at(CUmemorytype type, CUdeviceptr address)
 {
 	struct memcast_address_info info = { .address = address };
 
-	if (type != CU_MEMORYTYPE_UNIFIED)
+	if (type != CU_MEMORYTYPE_UNIFIED || is_placeholder(type, address))
 		return type;
 	switch (memory_ask(&info)) {
 	case MEMORY_MISSING:
