@@ -35,7 +35,7 @@ check() {
 told() { [ $status -eq 125 ] && grep -qE -- "$1" "$temp/err"; }
 reaches_qemu() { [ -e "$temp/called" ]; }
 
-plan start 27
+plan start 28
 
 # A build that is not noted is made again, with files of this run where another disk is.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d build)" ]; then
@@ -134,6 +134,9 @@ check kernels_without_home [ $status -eq 0 ]
 XDG_CACHE_HOME=some MEMCAST_CACHE='' tools/memcast-kernel path 6.12 2>"$temp/err"
 status=$?
 check kernels_of_each_folder eval '[ $status -eq 1 ] && grep -q "cache is some/memcast$" "$temp/err"'
+MEMCAST_CACHE=$temp/cache tools/memcast-kernel fetch kcsan 2>"$temp/err"
+status=$?
+check kernels_that_are_built eval '[ $status -eq 1 ] && grep -q "run: .*build kcsan$" "$temp/err"'
 
 # Nobody can read this file's first bytes. The other one is root's as well, who has to do without
 # the right to read all files.
