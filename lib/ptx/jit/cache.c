@@ -233,7 +233,8 @@ int cache_lock(const struct digest *key)
 				      0600);
 	if (fd < 0)
 		return CACHE_NONE;
-	if (!fcntl(fd, F_OFD_SETLK, &lock) || (errno != EAGAIN && errno != EACCES))
+	/* a kernel without locks of files says EACCES: then two may make the same */
+	if (!fcntl(fd, F_OFD_SETLK, &lock) || errno != EAGAIN)
 		return fd;
 	close(fd);
 	return CACHE_TAKEN;
