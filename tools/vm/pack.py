@@ -239,10 +239,10 @@ class Pack:
             self.file("/etc/ld.so.cache")
         # Programs load these with dlopen(), which ldd does not see. Device code is in a section of
         # programs and libraries of nvcc, and PTX names its target.
-        own = os.path.realpath(place.libraries) + "/"
-        has_code = any(contains(path, b".nv_fatbin") or contains(path, b".target sm_")
-                       for _, path in self.files.values()
-                       if isinstance(path, str) and not path.startswith(own))
+        has_code = any(contains(word, b".nv_fatbin") or contains(word, b".target sm_")
+                       for word in files_of(self.machine)) or any(
+                           contains(path, b".nv_fatbin") for name, (_, path) in self.files.items()
+                           if ".so" in os.path.basename(name) and isinstance(path, str))
         for name in ["libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1", "libmemcast.so.0",
                      "memcast-trap.so", *["memcast-ptx.so"] * has_code]:
             self.file(f"{place.libraries}/{name}")
