@@ -37,6 +37,10 @@ TEST_F(ptx, adds_vectors)
 		wrong += at[2048 + i] != 1.5f * i;
 	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(0, (int)at[2048 + count]);
+	/* at the end of what is mapped: vector code reads nothing for threads that do nothing */
+	a = b = self->memory + CHUNK - 4 * count;
+	ASSERT_OK(LAUNCH("add", 4, 256, &a, &b, &c, &count));
+	ASSERT_OK(cuStreamSynchronize(self->stream));
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -31,3 +31,9 @@ bool target_has_halves(const char *features)
 	(void)features;
 	return true;
 }
+
+/* There are none without scalable vectors. */
+const char *target_without_masks(void)
+{
+	return NULL;
+}

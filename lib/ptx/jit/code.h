@@ -182,4 +182,10 @@ void target_choose(char **processor, char **features);
 /* Has the processor instructions that convert f16? */
 bool target_has_halves(const char *features);
 
+/*
+ * Return: LLVM's name of a processor that has no masked loads, if those of the one that runs the
+ * code read, and fault at, what the mask leaves out, as QEMU's do without KVM; else NULL
+ */
+const char *target_without_masks(void);
+
 #endif /* MEMCAST_PTX_CODE_H */

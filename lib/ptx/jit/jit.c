@@ -35,7 +35,8 @@
 
 struct jit {
 	LLVMOrcLLJITRef linker;
-	LLVMTargetMachineRef machines[2];	/* for small roots, and for large ones */
+	/* for small roots, for large ones, and to divide masked loads if that is needed, or NULL */
+	LLVMTargetMachineRef machines[3];
 	struct arena arena;
 	struct scope *names;		/* that the linker knows */
 	struct digest target;		/* the compiler, and the processor that it compiles for */
@@ -123,7 +124,7 @@ struct jit *jit_new(const struct ptx_code *code, struct root *root)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
 	char *triple, *processor, *features, *message = NULL;
-	const char *level = secure_getenv("MEMCAST_PTX_LEVEL");
+	const char *level = secure_getenv("MEMCAST_PTX_LEVEL"), *without_masks;
 	LLVMTargetRef target;
 
 	pthread_once(&once, initialise);
@@ -145,6 +146,7 @@ struct jit *jit_new(const struct ptx_code *code, struct root *root)
 	}
 	triple = LLVMGetDefaultTargetTriple();
 	target_choose(&processor, &features);
+	without_masks = target_without_masks();
 	if (LLVMGetTargetFromTriple(triple, &target, &message)) {
 		snprintf(root->log.text, sizeof(root->log.text), "LLVM: %s", message);
 		jit_free(jit);
@@ -156,6 +158,11 @@ struct jit *jit_new(const struct ptx_code *code, struct root *root)
 		jit->machines[1] = LLVMCreateTargetMachine(target, triple, processor, features,
 							   LLVMCodeGenLevelNone, LLVMRelocPIC,
 							   LLVMCodeModelSmall);
+		if (without_masks)
+			jit->machines[2] = LLVMCreateTargetMachine(target, triple, without_masks, "",
+								   LLVMCodeGenLevelDefault,
+								   LLVMRelocPIC,
+								   LLVMCodeModelSmall);
 	}
 	if (jit) {
 		jit->all_large = code->debugged || (level && *level == '0');
@@ -165,6 +172,8 @@ struct jit *jit_new(const struct ptx_code *code, struct root *root)
 		digest_add(&jit->target, features, strlen(features));
 		llvm_version(&jit->target);
 		digest_add(&jit->target, &jit->all_large, sizeof(jit->all_large));
+		if (without_masks)
+			digest_add(&jit->target, "no masks", 8);
 		if (code->checked)
 			digest_add(&jit->target, "checks", 6);
 		if (code->debugged)
@@ -189,7 +198,7 @@ void jit_free(struct jit *jit)
 
 	if (error)
 		LLVMConsumeError(error);
-	for (int i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < ARRAY_SIZE(jit->machines); i++)
 		if (jit->machines[i])
 			LLVMDisposeTargetMachine(jit->machines[i]);
 	arena_free(&jit->arena);
@@ -408,6 +417,9 @@ static bool make_object(const struct making *making, LLVMModuleRef module)
 		drop_nans(module);
 	}
 	message = llvm_optimise(module, machine, passes_of(root, large), large);
+	if (!message && jit->machines[2])
+		message = llvm_optimise(module, jit->machines[2],
+					"function(scalarize-masked-mem-intrin)", large);
 	if (message)
 		return fail_root(root, "LLVM", message);
 	if (making->shown)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* x86-64: for which processors code is compiled. */
+#include <cpuid.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -53,6 +54,18 @@ void target_choose(char **processor, char **features)
 	LLVMDisposeMessage(*features);
 	*processor = LLVMCreateMessage(levels[level].name);
 	*features = LLVMCreateMessage("");
+}
+
+/* MEMCAST_PTX_TARGET: the other machine is emulated. */
+const char *target_without_masks(void)
+{
+	uint32_t name[4] = {}, has[4] = {};
+
+	__get_cpuid(1, &has[0], &has[1], &has[2], &has[3]);
+	if (has[2] & 1U << 31)	/* a hypervisor, whose name is there */
+		__cpuid(0x40000000, name[3], name[0], name[1], name[2]);
+	return secure_getenv("MEMCAST_PTX_TARGET") || !memcmp(name, "TCGTCGTCGTCG", 12) ?
+	       "x86-64" : NULL;
 }
 
 /* A level, which has no list of features, has f16c. */
