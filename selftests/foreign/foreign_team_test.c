@@ -91,6 +91,7 @@ TEST_F(foreign, bind_refused)
 {
 	CUmemGenericAllocationHandle group = complete_team(2, 2 * SIZE);
 	CUmemGenericAllocationHandle handle = imported(self->fd);
+	CUdeviceptr at = reserve(SIZE + CHUNK);
 
 	/* foreign memory is host memory, which belongs to no device */
 	EXPECT_CU(CUDA_ERROR_INVALID_DEVICE, cuMulticastBindMem(group, 0, handle, 0, SIZE, 0));
@@ -102,6 +103,10 @@ TEST_F(foreign, bind_refused)
 		      "size # is not a multiple of the granularity #: round it");
 	EXPECT_REASON(cuMulticastBindMem_v2(group, 0, 0, handle, CHUNK, SIZE, 0),
 		      "# bytes from # are outside the memory of # bytes");
+	/* mapped so that chunks of addresses begin within chunks of the memory */
+	ASSERT_OK(cuMemMap(at + CHUNK - PAGE, SIZE, 0, handle, 0));
+	EXPECT_REASON(cuMulticastBindAddr_v2(group, 0, 0, at + CHUNK, CHUNK, 0),
+		      "what is mapped at # is not whole chunks of #");
 	EXPECT_EQ(0, stat_of("bindings"));
 	EXPECT_OK(cuMulticastBindMem_v2(group, 1, SIZE, handle, 0, SIZE, 0));
 }

@@ -302,7 +302,7 @@ TEST_F(bind, address_over_adjacent_mappings)
 {
 	CUmemGenericAllocationHandle more = new_memory(0, 2 * CHUNK);
 	CUdeviceptr at = reserve(8 * CHUNK);
-	volatile uint32_t *words = (volatile uint32_t *)at;
+	volatile uint32_t *words = (volatile uint32_t *)at, *window;
 
 	ASSERT_OK(cuMemMap(at, 4 * CHUNK, 0, self->memory[0], 0));
 	ASSERT_OK(cuMemMap(at + 4 * CHUNK, 2 * CHUNK, 0, more, 0));
@@ -311,9 +311,15 @@ TEST_F(bind, address_over_adjacent_mappings)
 	words[4 * CHUNK / 4] = 22;
 	EXPECT_REASON(BIND_AT(0, at + 4 * CHUNK, 3), "no memory is mapped at #");
 	EXPECT_EQ(SIGBUS, LOAD(0, 0));
+	/* the window shows the second member until the first is bound there, in each chunk */
+	window = mapped(self->team, 4 * CHUNK, 0);
+	ASSERT_OK(BIND(0, 1, 0, 4));
+	EXPECT_EQ(0, window[CHUNK / 4] | window[2 * CHUNK / 4]);
 	EXPECT_OK(BIND_AT(1, at + 3 * CHUNK, 2));
 	EXPECT_EQ(11, *word(REPLICA(0, 1)));
 	EXPECT_EQ(22, *word(REPLICA(0, 2)));
+	EXPECT_EQ(11, window[CHUNK / 4]);
+	EXPECT_EQ(22, window[2 * CHUNK / 4]);
 	EXPECT_REASON(BIND_AT(2, at, 1), "the range overlaps a binding of device #");
 	EXPECT_OK(UNBIND(0, 1, 2));
 }
