@@ -79,17 +79,25 @@ TEST_F(limit, share_of_a_user)
 	EXPECT_TRUE(gone(USER));
 }
 
-/* A user namespace has users of its own, but the user who made it is charged. */
+/*
+ * A user namespace has users of its own, but the user who made it is charged, also for what one of
+ * its users does in a namespace within.
+ */
 TEST_F(limit, share_of_a_namespace)
 {
 	int link, device;
 	pid_t pid = user_fork(USER, &link);
+	char folder[32];
 
 	if (!pid) {
 		if (unshare(CLONE_NEWUSER)) {
 			send_number(link, -1);
 			exit(0);
 		}
+		send_number(link, 0);
+		receive_number(link);
+		ASSERT_EQ(0, setresuid(1, 1, 1));
+		ASSERT_EQ(0, unshare(CLONE_NEWUSER));
 		ASSERT_EQ(0, take_open(&device));
 		send_number(link, take_all_memory(device));
 		receive_number(link);
@@ -97,7 +105,13 @@ TEST_F(limit, share_of_a_namespace)
 	}
 	if (receive_number(link) < 0)
 		SKIP(return, "users may have no namespaces of their own");
+	snprintf(folder, sizeof(folder), "/proc/%d", pid);
+	ASSERT_EQ(0, write_in(folder, "uid_map", "0 1000 1\n1 1001 1"));
+	ASSERT_EQ(0, write_in(folder, "gid_map", "0 0 1"));
+	send_number(link, 0);
+	EXPECT_LT(0, receive_number(link));
 	EXPECT_LE(16 * MIB - CLOSE, taken_by(USER));
+	EXPECT_EQ(-1, taken_by(OTHER));
 	EXPECT_EQ(-1, taken_by(65534));
 	end_peer(link, pid);
 }
