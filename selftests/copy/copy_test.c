@@ -99,6 +99,10 @@ TEST_F(copy, device_to_device)
 	ASSERT_OK(cuMemsetD8(AT(1, 0), 0, 3 * CHUNK));
 	ASSERT_OK(cuMemcpy(AT(1, CHUNK - 7), AT(0, 3), 20));
 	EXPECT_EQ(0, differences(self->at[1] + CHUNK - 7, 20));
+	/* as many bytes as a word has, but the source is none: a border of chunks is in it */
+	ASSERT_OK(cuMemcpyHtoD(AT(0, CHUNK - 2), host, 8));
+	ASSERT_OK(cuMemcpyDtoD(AT(1, 8), AT(0, CHUNK - 2), 8));
+	EXPECT_EQ(0, differences(self->at[1] + 8, 8));
 }
 
 /* cuMemcpy takes any address on either side */
