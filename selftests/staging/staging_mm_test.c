@@ -187,6 +187,9 @@ TEST_F(staging, proc_mem)
 	sync_fd(self->fd, END | WR);
 	for (int i = 0; i < DEVICES; i++)
 		EXPECT_STREQ(data, (char *)self->replica[i] + offset);
+	ASSERT_EQ(0, mprotect((char *)at, BYTES, PROT_READ));
+	EXPECT_EQ(-1, pwrite(mem, "x", 1, (off_t)(at + offset)));
+	EXPECT_STREQ(data, (char *)at + offset);
 }
 
 TEST_F(staging, names)
