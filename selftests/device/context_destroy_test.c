@@ -140,6 +140,7 @@ TEST_F(context, its_events_and_external_memories_end)
 	EXPECT_NE(event, shared);
 	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event));
 	EXPECT_OK(cuEventDestroy(shared));
+	EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(shared));
 	EXPECT_OK(cuCtxDestroy(other));
 	ASSERT_EQ(0, close(fd));
 	/* the page of this process's events */

@@ -28,6 +28,10 @@ TEST_F(context, create_in_each_version)
 		EXPECT_EQ(i & 1, current_device());
 		EXPECT_OK(cuCtxGetFlags(&flags));
 		EXPECT_EQ(expected[i], flags);
+		/* whether host memory can be mapped is decided when the context is made */
+		EXPECT_OK(cuCtxSetFlags(expected[i] ^ CU_CTX_MAP_HOST));
+		EXPECT_OK(cuCtxGetFlags(&flags));
+		EXPECT_EQ(expected[i], flags);
 		version = 0;
 		EXPECT_OK(cuCtxGetApiVersion(NULL, &version));
 		EXPECT_EQ(3020, version);

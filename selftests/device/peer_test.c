@@ -296,6 +296,8 @@ TEST_F(peer, limits)
 		EXPECT_EQ(limit_answers[i].one, value) TH_LOG("limit %d", i);
 		value = 77;
 	}
+	EXPECT_OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 512 << 10));
+	EXPECT_REASON(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, (512 << 10) + 1), "more than #");
 	EXPECT_REASON(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, -1), "more than #");
 	EXPECT_REASON(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), "NULL output");
 	EXPECT_REASON(cuCtxGetLimit(&value, CU_LIMIT_MAX), "no such limit");
