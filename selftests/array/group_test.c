@@ -298,6 +298,12 @@ TEST(refusals)
 		      "# bytes at # share some with the group's own # at #");
 	/* an all-reduce of 0 elements waits for no rank */
 	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 0, 0, MEMCAST_F32, MEMCAST_ADD));
+
+	/* arrays that end where the group's flags begin, and begin where they end */
+	EXPECT_EQ(CUDA_SUCCESS, memcastGroupInit(&group, &view, 128, 0, 1));
+	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 0, 32, MEMCAST_U32, MEMCAST_ADD));
+	EXPECT_EQ(CUDA_SUCCESS, memcastAllReduce(&group, 128 + MEMCAST_GROUP_BYTES(1), 1,
+						 MEMCAST_U32, MEMCAST_ADD));
 }
 
 TEST_HARNESS_MAIN
