@@ -331,6 +331,12 @@ TEST_F(environment, memcast_attr_wrong)
 	names = strstr(said, "memcast: MEMCAST_ATTR: the attributes are MAX_THREADS_PER_BLOCK, ");
 	ASSERT_NE(NULL, names);
 	EXPECT_SAYS(names, " MULTICAST_SUPPORTED,");
+
+	/* the program sees two devices */
+	ASSERT_EQ(0, setenv("MEMCAST_ATTR", "1:WARP_SIZE=64,2:WARP_SIZE=1", 1));
+	EXPECT_EQ(0, run_role("start", "CUDA_VISIBLE_DEVICES=0,1", said));
+	EXPECT_STREQ("memcast: MEMCAST_ATTR: '2:WARP_SIZE=1' is ignored: no such device\n", said);
+	ASSERT_EQ(0, unsetenv("MEMCAST_ATTR"));
 }
 
 #define run_with_profile(role, text, said)	\
