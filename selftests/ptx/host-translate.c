@@ -477,6 +477,10 @@ static void declared(void)
 		{ ".common .global .u32 x;\n", 0 },
 		{ ".extern .global .u32 x;\n.global .u32 x = 3;\n", 0 },
 		{ ".global .u32 x;\n.global .u32 x = 3;\n", INVALID_PTX },
+		{ ".global .u32 x[2] = { 1, 2, 3 };\n", INVALID_PTX },
+		{ ".extern .global .u32 x;\n.const .u32 x = 3;\n", INVALID_PTX },
+		{ ".global .u64 x = (-0x7fffffffffffffff - 1) / -1;\n", 0 },
+		{ ".func f() { ret; }\n.func f() { ret; }\n", INVALID_PTX },
 		{ ".global .attribute(.managed) .u32 x;\n", 0 },
 		{ ".global .attribute(.managed", INVALID_PTX },
 		{ ".visible .entry k() { .reg .f32 a<3>; sub.f32 a0, a1, -a2; ret; }\n", INVALID_PTX },
@@ -872,6 +876,8 @@ static void clusters_in_another_text(void)
 	static const char other[] = HEAD
 		".visible .func (.param .b32 r) word_at(.param .b32 a) { .reg .b32 %r<3>;\n"
 		"ld.param.b32 %r1, [a]; ld.shared::cluster.u32 %r2, [%r1]; st.param.b32 [r], %r2; ret; }\n";
+	static const char wider[] = HEAD
+		".visible .func (.param .b32 r) word_at(.param .b64 a) { ret; }\n";
 	struct ptx_text texts[] = { { kernel, sizeof(kernel) - 1 }, { other, sizeof(other) - 1 } };
 	struct ptx_variables where = { .address = variable_at };
 	static const struct ptx_run_host host;
@@ -898,6 +904,38 @@ static void clusters_in_another_text(void)
 		 out[0], out[1], log.text, outcome.reason);
 	told("clusters_in_another_text", !result && !outcome.result && out[0] == 7 && out[1] == 8,
 	     why);
+	texts[1] = (struct ptx_text) { wider, sizeof(wider) - 1 };
+	result = object->code_new(texts, 2, &where, &code, &log);
+	told("parameters_in_another_text",
+	     result && strstr(log.text, "other parameters of 'word_at'"), log.text);
+}
+
+/* Lanes that ask who is active are at the same place of two texts: they are not together. */
+static void active_in_another_text(void)
+{
+#define ACTIVE(name)	HEAD ".visible .func (.param .b32 r) " name "() { .reg .b32 a; "	\
+			"activemask.b32 a; st.param.b32 [r], a; ret; }\n"
+	static const char kernel[] = ACTIVE("f")
+		".extern .func (.param .b32 r) g();\n"
+		".visible .entry k(.param .u64 po) { .reg .pred p; .reg .b32 r<3>; .reg .b64 o;\n"
+		"ld.param.u64 o, [po]; mov.u32 r1, %tid.x; mad.wide.u32 o, r1, 4, o;\n"
+		"{ .param .b32 v; setp.lt.u32 p, r1, 16; @p bra L; call (v), f; bra M; L: call (v), g; M:\n"
+		"ld.param.b32 r2, [v]; } st.global.u32 [o], r2; ret; }\n";
+	static const char other[] = ACTIVE("g");
+	struct ptx_text texts[] = { { kernel, sizeof(kernel) - 1 }, { other, sizeof(other) - 1 } };
+	struct ptx_variables where = { .address = variable_at };
+	uint32_t out[32] = {};
+	void *parameters[] = { out };
+	struct ptx_log log = {};
+	struct ptx_code *code;
+	int result = object->code_new(texts, 2, &where, &code, &log);
+
+	if (!result) {
+		result = run(code, "k", 32, parameters, log.text, sizeof(log.text));
+		object->code_free(code);
+	}
+	told("active_in_another_text", !result && out[0] == 0xffff && out[31] == 0xffff0000,
+	     result ? log.text : "other lanes are active");
 }
 
 /* Rounds upward, and takes subnormals for 0, as programs of gcc -ffast-math do; or no longer */
@@ -1065,6 +1103,7 @@ int main(int argc, char **argv)
 	without_sync();
 	clusters_of_a_launch();
 	clusters_in_another_text();
+	active_in_another_text();
 	rounding_of_the_program();
 	unsupported("unsupported", "", "wgmma.fence.sync.aligned;",
 		    "kernel k: line 6: wgmma.fence.sync.aligned is not");

@@ -33,6 +33,14 @@ static const struct sequence {
 	  { 7 }, 7 },
 	{ "add.s32 %r4, %r1, -WARP_SZ; and.b32 %r5, %r2, WARP_SZ-1; mad.lo.u32 %r0, %r4, 100, %r5;",
 	  { 35, 0x7b }, 327 },
+	/* the contrary is combined, too */
+	{ "setp.lt.and.u32 %p2|%p3, %r1, %r2, %p0; selp.u32 %r0, 1, 0, %p3;", { 7, 5 }, 0 },
+	/* a count that begins at its limit goes down */
+	{ ".shared .b32 s; st.shared.u32 [s], %r1; atom.shared.dec.u32 %r4, [s], %r2; "
+	  "ld.shared.u32 %r0, [s];", { 5, 5 }, 4 },
+	/* a carry that only the carry before it makes */
+	{ "add.cc.u32 %r4, %r1, %r1; addc.cc.u32 %r5, %r2, 0; addc.u32 %r0, %r3, %r5;",
+	  { 0x80000000, 0xffffffff, 5 }, 6 },
 	/* computed by hand: elements of a vector of registers differ; p - p is 0 */
 	{ ".reg .v2 .b32 v; mov.v2.b32 v, {%r1, %r2}; mov.v2.b32 v, {v.y, v.x}; mov.b64 {%r4, %r5}, v; "
 	  "mad.lo.u32 %r0, %r4, 100, %r5;", { 3, 7 }, 703 },
