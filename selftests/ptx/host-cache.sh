@@ -21,7 +21,8 @@ result kept $?
 # the folder is listed once, although two functions were stored, and not by the next process
 [ "$(grep -c '^looked' "$temp/said")" = 1 ]
 result looked $?
-compiles_nothing && [ "$(files)" = 2 ]
+touch -d '2 days ago' "$folder"/*.o
+compiles_nothing && [ "$(files)" = 2 ] && ! find "$folder" -name '*.o' -mtime +0 | grep .
 result used $?
 compiles 6 && [ "$(files)" = 4 ] && ! grep '^looked' "$temp/said"
 result other_text $?
@@ -46,7 +47,7 @@ result cut_off $?
 for file in "$folder"/*.o; do : >"$file"; done
 compiles && compiles_nothing && [ "$(find "$folder/" -name '*.o' -size +1k | wc -l)" = 2 ]
 result empty $?
-chmod 666 "$folder"/*.o
+chmod 660 "$folder"/*.o
 compiles && compiles_nothing
 result writable_file $?
 for file in "$folder"/*.o; do
@@ -56,8 +57,8 @@ compiles && compiles_nothing
 result link $?
 
 rm -rf "$folder"
-mkdir -m 777 "$folder"
-chmod 777 "$folder"
+mkdir "$folder"
+chmod 702 "$folder"
 compiles && [ "$(files)" = 0 ]
 result writable_folder $?
 rmdir "$folder"
