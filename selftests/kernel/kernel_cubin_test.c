@@ -27,7 +27,8 @@ static CUresult load_as_file_(struct __test_metadata *_metadata, const void *dat
 }
 
 static const char names[] = "\0.names\0.symbols\0.text.first\0.nv.info.first\0.nv.shared.first\0"
-			    ".nv.info\0.nv.global.init\0first\0word\0helper";
+			    ".nv.info\0.nv.global.init\0first\0word\0helper\0"
+			    ".nv.reservedSmem.offset0";
 
 static uint32_t name(const char *wanted)
 {
@@ -135,6 +136,13 @@ TEST_F(kernel_image, cubins)
 	ASSERT_OK(cuModuleGetGlobal(&address, &bytes, self->module, "word"));
 	ASSERT_OK(cuMemcpyDtoH(&word, address, 4));
 	EXPECT_EQ(0xabcd, word);
+	/* of sm_90, 1,024 bytes are the system's */
+	cubin.symbol[3].st_name = name(".nv.reservedSmem.offset0");
+	EXPECT_OK(cuModuleUnload(self->module));
+	ASSERT_OK(cuModuleLoadData(&self->module, &cubin));
+	ASSERT_OK(cuModuleGetFunction(&function, self->module, "first"));
+	EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
+	EXPECT_EQ(SHARED - 1024, value);
 	/* in the form of large parameters: a size that wraps with the offset */
 	cubin.info[4] = 0x0c4504;
 	cubin.info[6] = 0xfff0U << 16;

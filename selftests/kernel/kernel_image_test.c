@@ -198,6 +198,8 @@ TEST_F(kernel_image, refused)
 		{ ".version 9.0\n.target sm_100\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 8.0\n.target sm_90\n.address_size 32\n" ENTRY, CUDA_ERROR_INVALID_PTX },
 		{ ".version 99.0\n.target sm_90\n" ENTRY, CUDA_ERROR_UNSUPPORTED_PTX_VERSION },
+		{ ".version 8.1\n.target sm_90\n.entry k(.param .b8 p[32765]) { ret; }",
+		  CUDA_ERROR_INVALID_PTX },
 		{ ".target sm_90\n" ENTRY, CUDA_ERROR_INVALID_IMAGE },
 		{ "hello\0\0\0\0\0\0\0\0\0\0\0", CUDA_ERROR_INVALID_IMAGE },
 		{ "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", CUDA_ERROR_INVALID_IMAGE },
@@ -219,6 +221,10 @@ TEST_F(kernel_image, refused)
 		EXPECT_CU(cases[i].result, cuLibraryGetModule(&module, library));
 		EXPECT_OK(cuLibraryUnload(library));
 	}
+	/* as many bytes of parameters as there may be */
+	ASSERT_OK(cuModuleLoadData(&module, ".version 8.1\n.target sm_90\n"
+				   ".entry k(.param .b8 p[32764]) { ret; }"));
+	EXPECT_OK(cuModuleUnload(module));
 	EXPECT_REASON(cuModuleLoadData(&module, NULL), "NULL output or image");
 	EXPECT_REASON(cuModuleLoadData(NULL, text), "NULL output or image");
 	EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nonexistent"));

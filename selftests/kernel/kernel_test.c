@@ -881,12 +881,18 @@ TEST_F(kernel, capture_keeps_priorities)
 	void *parameters[] = { &self->memory, &(uint32_t) { 3 } };
 	CUfunction function;
 	CUstream stream;
+	CUgraph graph;
 
 	load_kernels();
 	ASSERT_OK(cuModuleGetFunction(&function, self->module, "fill"));
 	ASSERT_OK(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -2));
 	EXPECT_EQ(-2, priority_of_captured(stream, function, parameters, NULL));
 	EXPECT_EQ(-3, priority_of_captured(stream, function, parameters, &own));
+	/* a launch that is refused ends a capture */
+	ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(function, 0, 1, 1, 1, 1, 1, 0, stream,
+							   parameters, NULL));
+	EXPECT_CU(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));
 	ASSERT_OK(cuStreamDestroy(stream));
 }
 
@@ -896,6 +902,7 @@ TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 	uint32_t value = 3;
 	CUDA_KERNEL_NODE_PARAMS params = { FILL(3, &value) };
 	CUkernelNodeAttrValue pair = { .clusterDim = { 2, 1, 1 } }, attribute = pair;
+	const CUkernelNodeAttrID share = CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
 	CUgraphNode node, even;
 	CUgraph graph;
 
@@ -931,6 +938,12 @@ TEST_F(kernel, attributes_of_a_node_fit_its_grid)
 	EXPECT_CU(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
 		  cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
 						&attribute));
+	/* a share in percent */
+	attribute = (CUkernelNodeAttrValue) { .sharedMemCarveout = 100 };
+	EXPECT_OK(cuGraphKernelNodeSetAttribute(node, share, &attribute));
+	attribute.sharedMemCarveout = 101;
+	EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+		  cuGraphKernelNodeSetAttribute(node, share, &attribute));
 	ASSERT_OK(cuGraphDestroy(graph));
 }
 
