@@ -231,6 +231,7 @@ int main(int argc, char **argv)
 		       "file cannot be read, or its code not linked, or if the time was up.",
 	};
 	struct request request = {};
+	const char *target;
 	cpu_set_t cpus;
 
 	argp_err_exit_status = 2;
@@ -240,9 +241,11 @@ int main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	if (request.shows)
 		return show_file(&request);
+	target = getenv("MEMCAST_PTX_TARGET");
 	if (request.all.stopped)
-		fprintf(stderr, "memcast-ptx: the time is up; "
-			"the rest is compiled when it is launched\n");
+		fprintf(stderr, "memcast-ptx: the time is up; the rest is compiled when it is "
+			"launched, or now by memcast-ptx%s%s and the same files\n",
+			target ? " --target=" : "", target ? target : "");
 	if (!request.quiet)
 		printf("%u functions are compiled; %u cannot be\n", request.all.compiled,
 		       request.all.lacking);
