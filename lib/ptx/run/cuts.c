@@ -146,34 +146,39 @@ static uint32_t same_site(const struct walk *walk, uint32_t first, uint32_t live
 	return lanes_in_turn(site, at_site, &walk->parted[first / PTX_WARP], SITES_LONG);
 }
 
-/* Return: the lanes at a cut that do not name themselves */
-static uint32_t strangers(const struct walk *walk, uint32_t first, uint32_t live, uint32_t cut)
+/* Return: the lanes of a warp that are at an operation whose mask does not name them */
+static uint32_t strangers_of(const struct walk *walk, uint32_t first, uint32_t live)
 {
 	uint32_t found = 0;
 
-	EACH_LANE(lane, live)
-		if (walk->state->next[first + lane] == cut && walk->cuts[cut].kind >= PTX_CUT_SYNC &&
-		    walk->cuts[cut].kind != PTX_CUT_SITE &&
-		    !(mask_of(walk, first + lane) >> lane & 1))
-			found |= 1U << lane;
+	EACH_LANE(lane, live) {
+		uint32_t kind = cut_of(walk, first + lane)->kind;
+
+		if (kind >= PTX_CUT_SYNC && kind != PTX_CUT_SITE)
+			found |= (uint32_t)!(mask_of(walk, first + lane) >> lane & 1) << lane;
+	}
 	return found;
 }
 
-/* Return: the lanes of a warp that do not name themselves, at the first such cut of the text */
-static uint32_t only_strangers(const struct walk *walk, uint32_t first, uint32_t live)
+/* Return: those of a warp's lanes that are at a cut */
+static uint32_t lanes_at(const struct walk *walk, uint32_t first, uint32_t lanes, uint32_t cut)
 {
-	uint32_t found = 0, cut = UINT32_MAX;
+	uint32_t found = 0;
 
-	EACH_LANE(lane, live) {
-		uint32_t own = walk->state->next[first + lane];
-		uint32_t lanes = own < cut ? strangers(walk, first, live, own) : 0;
-
-		if (lanes) {
-			found = lanes;
-			cut = own;
-		}
-	}
+	EACH_LANE(lane, lanes)
+		found |= (uint32_t)(walk->state->next[first + lane] == cut) << lane;
 	return found;
+}
+
+/* Return: those of a warp's lanes that are at the first cut of the text at which any is */
+static uint32_t lanes_first(const struct walk *walk, uint32_t first, uint32_t lanes)
+{
+	uint32_t cut = UINT32_MAX;
+
+	EACH_LANE(lane, lanes)
+		if (walk->state->next[first + lane] < cut)
+			cut = walk->state->next[first + lane];
+	return lanes_at(walk, first, lanes, cut);
 }
 
 /* Return: the cut that all lanes of a warp are at, if by the text it is for all there; or NULL */
@@ -195,7 +200,7 @@ static const struct ptx_cut *same_cut(const struct walk *walk, uint32_t first, u
 static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t live)
 {
 	const struct ptx_cut *same = same_cut(walk, first, live);
-	uint32_t ready = 0, looked_at = 0, lanes, others = 0;
+	uint32_t ready = 0, looked_at = 0, lanes, others = 0, strangers;
 
 	if (same) {
 		walk->parted[first / PTX_WARP] = 0;
@@ -203,6 +208,7 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 		return live;
 	}
 
+	strangers = strangers_of(walk, first, live);
 	EACH_LANE(lane, live) {
 		uint32_t kind = cut_of(walk, first + lane)->kind;
 
@@ -213,8 +219,8 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 			continue;
 		lanes = all_here(walk, first, lane, live);
 		if (lanes) {
-			others = strangers(walk, first, live & ~looked_at,
-					   walk->state->next[first + lane]);
+			others = lanes_at(walk, first, strangers & ~looked_at,
+					  walk->state->next[first + lane]);
 			lanes |= others;
 			meet(walk, first, lanes, others);
 		}
@@ -224,7 +230,7 @@ static uint32_t warp_ready(const struct walk *walk, uint32_t first, uint32_t liv
 	if (!ready) {
 		ready = same_site(walk, first, live);
 		if (!ready)
-			ready = others = only_strangers(walk, first, live);
+			ready = others = lanes_first(walk, first, strangers);
 		if (ready)
 			meet(walk, first, ready, others);
 	}
