@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -40,6 +41,7 @@ struct head {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int folder = -1;
+static atomic_long allowed_here;	/* by this process, if the file of locks cannot count */
 
 /* Makes a folder, and those above it. Return: false: there is none, and none can be made */
 static bool make_folder(char *path)
@@ -337,20 +339,25 @@ static void forget_ahead(void)
 }
 
 /*
- * Writes how many bytes may be stored before someone looks at the folder again. If two processes do
- * so at once, one of their files is not counted.
+ * Sets how many bytes may be stored before someone looks at the folder again. If two processes do so
+ * at once, one of their files is not counted.
  */
-static bool set_allowed(int lock, int64_t allowed)
+static void set_allowed(int lock, int64_t allowed)
 {
-	return pwrite(lock, &allowed, sizeof(allowed), 0) == sizeof(allowed);
+	if (pwrite(lock, &allowed, sizeof(allowed), 0) != sizeof(allowed))
+		allowed_here = allowed;
 }
 
 static bool may_store(int lock, int64_t size)
 {
 	int64_t allowed;
 
-	return pread(lock, &allowed, sizeof(allowed), 0) == sizeof(allowed) && allowed >= size &&
-	       allowed <= (int64_t)LOOK_AFTER && set_allowed(lock, allowed - size);
+	if (pread(lock, &allowed, sizeof(allowed), 0) != sizeof(allowed))
+		return atomic_fetch_sub(&allowed_here, size) >= size;
+	if (allowed < size || allowed > (int64_t)LOOK_AFTER)
+		return false;
+	set_allowed(lock, allowed - size);
+	return true;
 }
 
 /*
