@@ -3629,8 +3629,9 @@ CUresult CUDAAPI cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOrigin
  * @dependencies: array of nodes of the graph, none twice
  * @numDependencies: its length
  *
- * Memory and addresses are checked as a copy or a fill checks them when it is called;
- * if one is gone by the time of a launch, the launch's stream fails.
+ * Memory and addresses are checked as a copy or a fill checks them when it is called; if one is gone
+ * by the time of a launch, the launch's stream fails. Not checked is a copy whose two sides are
+ * UNIFIED and within the first page: cuGraphExecMemcpyNodeSetParams() brings its addresses.
  */
 CUresult CUDAAPI cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 				      const CUgraphNode *dependencies,

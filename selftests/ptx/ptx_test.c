@@ -38,7 +38,10 @@ TEST_F(ptx, adds_vectors)
 	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(0, (int)at[2048 + count]);
 	/* at the end of what is mapped: vector code reads nothing for threads that do nothing */
-	a = b = self->memory + CHUNK - 4 * count;
+	a = reserve(2 * CHUNK);
+	ASSERT_OK(cuMemMap(a, CHUNK, 0, new_memory(0, CHUNK), 0));
+	ASSERT_OK(allow(a, CHUNK, 0, READWRITE));
+	a = b = a + CHUNK - 4 * count;
 	ASSERT_OK(LAUNCH("add", 4, 256, &a, &b, &c, &count));
 	ASSERT_OK(cuStreamSynchronize(self->stream));
 }

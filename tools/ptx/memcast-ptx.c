@@ -54,7 +54,7 @@ static const struct argp_option argp_options[] = {
 	{ "quiet", 'q', NULL, 0, "print no sums", 0 },
 	{ "seconds", KEY_SECONDS, "N", 0, "stop after N seconds; what is done is kept", 0 },
 	{ "target", KEY_TARGET, "LEVEL", 0,
-	  "for processors of x86-64-v3, as memcast-vm's machines count as; without it, for this one",
+	  "x86-64-v3: for memcast-vm's machines without KVM; without it, for this processor",
 	  0 },
 	{ 0 }
 };

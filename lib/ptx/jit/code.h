@@ -183,8 +183,8 @@ void target_choose(char **processor, char **features);
 bool target_has_halves(const char *features);
 
 /*
- * Return: LLVM's name of a processor that has no masked loads, if those of the one that runs the
- * code read, and fault at, what the mask leaves out, as QEMU's do without KVM; else NULL
+ * Return: LLVM's name of a processor that has no masked loads and stores, if loads of the one that
+ * runs the code read, and fault at, what the mask leaves out, as QEMU's do without KVM; else NULL
  */
 const char *target_without_masks(void);
 

@@ -27,6 +27,14 @@ static const struct {
 			 "+popcnt" } },
 };
 
+/* MEMCAST_PTX_TARGET=x86-64-v3: another machine, an emulated one, is to run the code. */
+static bool is_for_emulated(void)
+{
+	const char *target = secure_getenv("MEMCAST_PTX_TARGET");
+
+	return target && !strcmp(target, "x86-64-v3");
+}
+
 static bool has_level(const char *features, uint32_t level)
 {
 	for (uint32_t i = 0; levels[level].features[i]; i++)
@@ -37,12 +45,11 @@ static bool has_level(const char *features, uint32_t level)
 
 /*
  * Which processor code is for: a level, so that different ones share compiled code, or this one if
- * it is older. MEMCAST_PTX_TARGET=x86-64-v3: no higher level, as another machine is to run it
+ * it is older
  */
 void target_choose(char **processor, char **features)
 {
-	const char *most = secure_getenv("MEMCAST_PTX_TARGET");
-	uint32_t level = most && !strcmp(most, "x86-64-v3");
+	uint32_t level = is_for_emulated();
 
 	*features = LLVMGetHostCPUFeatures();
 	while (level < ARRAY_SIZE(levels) && !has_level(*features, level))
@@ -56,7 +63,6 @@ void target_choose(char **processor, char **features)
 	*features = LLVMCreateMessage("");
 }
 
-/* MEMCAST_PTX_TARGET: the other machine is emulated. */
 const char *target_without_masks(void)
 {
 	uint32_t name[4] = {}, has[4] = {};
@@ -64,8 +70,7 @@ const char *target_without_masks(void)
 	__get_cpuid(1, &has[0], &has[1], &has[2], &has[3]);
 	if (has[2] & 1U << 31)	/* a hypervisor, whose name is there */
 		__cpuid(0x40000000, name[3], name[0], name[1], name[2]);
-	return secure_getenv("MEMCAST_PTX_TARGET") || !memcmp(name, "TCGTCGTCGTCG", 12) ?
-	       "x86-64" : NULL;
+	return is_for_emulated() || !memcmp(name, "TCGTCGTCGTCG", 12) ? "x86-64" : NULL;
 }
 
 /* A level, which has no list of features, has f16c. */
