@@ -398,36 +398,61 @@ static bool show(const struct making *making, LLVMModuleRef module, LLVMTargetMa
 	return good || fail_root(root, "LLVM", message);
 }
 
-static bool make_object(const struct making *making, LLVMModuleRef module)
+/* Optimises a module whose code is worth it. Return: NULL, or what went wrong */
+static char *optimise_well(const struct making *making, LLVMModuleRef module)
 {
 	struct jit *jit = making->jit;
+	char *message = llvm_optimise(module, jit->machines[0], "function(mem2reg,instsimplify)", 0);
+
+	if (message)
+		return message;
+	drop_nans(module);
+	message = llvm_optimise(module, jit->machines[0], passes_of(making->root, false), 0);
+	if (!message && jit->machines[2])
+		message = llvm_optimise(module, jit->machines[2],
+					"function(scalarize-masked-mem-intrin)", 0);
+	return message;
+}
+
+static bool emit(const struct making *making, LLVMModuleRef module, LLVMTargetMachineRef machine)
+{
 	struct root *root = making->root;
-	bool large = root->statements > LARGE || jit->all_large;
-	LLVMTargetMachineRef machine = jit->machines[large];
 	LLVMMemoryBufferRef object;
 	char *message = NULL;
 
-	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
-		return fail_root(root, "the translator made a mistake", message);
-	LLVMDisposeMessage(message);
-	if (!large) {
-		message = llvm_optimise(module, machine, "function(mem2reg,instsimplify)", large);
-		if (message)
-			return fail_root(root, "LLVM", message);
-		drop_nans(module);
-	}
-	message = llvm_optimise(module, machine, passes_of(root, large), large);
-	if (!message && jit->machines[2])
-		message = llvm_optimise(module, jit->machines[2],
-					"function(scalarize-masked-mem-intrin)", large);
-	if (message)
-		return fail_root(root, "LLVM", message);
 	if (making->shown)
 		return show(making, module, machine);
 	if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
 		return fail_root(root, "LLVM", message);
 	root->kernel.frame = root->kernel.deep ? 0 : root_frame(root->function);
 	return link_object(making, object, true);
+}
+
+static bool make_object(const struct making *making, LLVMModuleRef module)
+{
+	struct jit *jit = making->jit;
+	struct root *root = making->root;
+	bool large = root->statements > LARGE || jit->all_large, good;
+	LLVMModuleRef plain = NULL;
+	char *message = NULL;
+
+	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+		return fail_root(root, "the translator made a mistake", message);
+	LLVMDisposeMessage(message);
+	message = NULL;
+	if (!large) {
+		plain = LLVMCloneModule(module);
+		message = optimise_well(making, module);
+		/* LLVM 19 moves values behind their uses in a few kernels, and then crashes. */
+		large = !message && LLVMVerifyModule(module, LLVMReturnStatusAction, NULL);
+	}
+	if (large)
+		message = llvm_optimise(plain ?: module, jit->machines[1], passes_of(root, true), 1);
+	good = message ? fail_root(root, "LLVM", message) :
+			 emit(making, large && plain ? plain : module, jit->machines[large]);
+	if (plain)
+		LLVMDisposeModule(plain);
+	return good;
 }
 
 static bool compile(const struct making *making)
