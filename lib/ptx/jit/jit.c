@@ -120,6 +120,14 @@ static void report(void *data, LLVMErrorRef error)
 	take_error(error, jit->linked);
 }
 
+static LLVMTargetMachineRef new_machine(LLVMTargetRef target, const char *triple,
+					const char *processor, const char *features,
+					LLVMCodeGenOptLevel level)
+{
+	return LLVMCreateTargetMachine(target, triple, processor, features, level, LLVMRelocPIC,
+				       LLVMCodeModelSmall);
+}
+
 struct jit *jit_new(const struct ptx_code *code, struct root *root)
 {
 	struct jit *jit = calloc(1, sizeof(*jit));
@@ -152,17 +160,13 @@ struct jit *jit_new(const struct ptx_code *code, struct root *root)
 		jit_free(jit);
 		jit = NULL;
 	} else {
-		jit->machines[0] = LLVMCreateTargetMachine(target, triple, processor, features,
-							   LLVMCodeGenLevelDefault, LLVMRelocPIC,
-							   LLVMCodeModelSmall);
-		jit->machines[1] = LLVMCreateTargetMachine(target, triple, processor, features,
-							   LLVMCodeGenLevelNone, LLVMRelocPIC,
-							   LLVMCodeModelSmall);
+		jit->machines[0] = new_machine(target, triple, processor, features,
+					       LLVMCodeGenLevelDefault);
+		jit->machines[1] = new_machine(target, triple, processor, features,
+					       LLVMCodeGenLevelNone);
 		if (without_masks)
-			jit->machines[2] = LLVMCreateTargetMachine(target, triple, without_masks, "",
-								   LLVMCodeGenLevelDefault,
-								   LLVMRelocPIC,
-								   LLVMCodeModelSmall);
+			jit->machines[2] = new_machine(target, triple, without_masks, "",
+						       LLVMCodeGenLevelDefault);
 	}
 	if (jit) {
 		jit->all_large = code->debugged || (level && *level == '0');
